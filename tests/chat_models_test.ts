@@ -9,7 +9,7 @@ function json(value: unknown): Step {
   return { kind: "status", status: 200, body: JSON.stringify(value), headers };
 }
 
-Deno.test("the list of models tells size, quantization, window, and what is loaded, for each kind of server", async () => {
+Deno.test("the list of models shows size, quantization, window, and what is loaded, for each kind of server", async () => {
   await using ollama = startFakeServer({
     models: {
       object: "list",

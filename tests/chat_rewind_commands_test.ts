@@ -30,7 +30,7 @@ async function project(files: Record<string, string>, work: (home: TemporaryHome
   await work(home);
 }
 
-Deno.test("the list tells what commands changed; going back and /redo take them along", unix, async () => {
+Deno.test("the list shows what commands changed; going back and /redo include it", unix, async () => {
   await project({ "a.txt": "one\n", "old.txt": "old\n" }, async (home) => {
     const typed = ["run echo two >> a.txt; rm old.txt; mkdir d; echo new > d/n.txt", "/rewind", "1", "1", "/redo"];
     const done = await lines(home, typed);

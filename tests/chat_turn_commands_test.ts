@@ -44,7 +44,7 @@ Deno.test("/retry sends the last prompt again as if it had not been answered", a
   assert.equal(server.chats().length, 3);
 });
 
-Deno.test("/compact tells the summary what to keep; /status and /skills tell; a path in front is no command", async () => {
+Deno.test("/compact says what the summary keeps; /status and /skills print; a leading path is no command", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({
     script: ({ text }) => /Write the summary now/.test(text) ? say("Summary.") : say(`${"Long words. ".repeat(300)}`),

@@ -51,7 +51,7 @@ Deno.test("a check that passes is reported in a line, and in the result", async 
   assert.deepEqual(json.check, { command: "grep -q beta b.txt", passed: true, rounds: 0 });
 });
 
-Deno.test("what is said of the check begins on a line of its own where both streams go to one file", async () => {
+Deno.test("output about the check begins on a line of its own where both streams go to one file", async () => {
   await using one = await project([WRITE, say("Done.")]);
   const command = programCommand().map((word) => `'${word}'`).join(" ");
   const script = `${command} run 'Do it' --allowed-tools Write --check true 2>&1 </dev/null`;
@@ -138,7 +138,7 @@ Deno.test("a check that hangs is ended, one that floods is cut, one that asks fi
   assert.equal(asked.code, 0, asked.stderr);
 });
 
-Deno.test("the check of the configuration runs; --check goes before it, and none turns it off", async () => {
+Deno.test("the check of the configuration runs; --check overrides it, and none turns it off", async () => {
   const config = "touch configured";
   await using one = await project([WRITE, say("Done.")], { config });
   assert.equal((await one.run()).code, 0);

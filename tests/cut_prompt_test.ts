@@ -54,7 +54,7 @@ for (const files of [1, 2, 3]) {
   });
 }
 
-Deno.test("a window that the server tells, and does not have, changes nothing", async () => {
+Deno.test("a window that the server reports but does not have changes nothing", async () => {
   const props: Step = {
     kind: "status",
     status: 200,

@@ -190,7 +190,7 @@ Deno.test("LM Link, by which a model of LM Studio runs on another device, is a w
   }
 });
 
-Deno.test("a file that cannot be used fails, the rest is looked at all the same, and no key is printed", async () => {
+Deno.test("a file that cannot be used fails, the rest is still checked, and no key is printed", async () => {
   await using home = await temporaryHome();
   const key = makeCanary("key");
   await configure(home, {});

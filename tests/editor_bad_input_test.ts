@@ -161,7 +161,7 @@ Deno.test("a file that is made a link after it was written is neither upgraded n
   assert.deepEqual(fileTree(home.root), before);
 });
 
-Deno.test("a read-only file is not written, and what was written beside it is taken back", async () => {
+Deno.test("a read-only file is not written, and what was written beside it is undone", async () => {
   await using home = await temporaryHome();
   const path = await home.write(".ide/hooks.json", "{}\n");
   await Deno.chmod(path, 0o444);

@@ -239,7 +239,7 @@ Deno.test("keys that others wrote beside ours are in no diff and no report, and 
   assert.ok((await home.read(file)).includes(`"API_KEY": "${key}"}, // mine`));
 });
 
-Deno.test("in a project of several editors it is said which one is meant, and the one that was named stays", async () => {
+Deno.test("in a project of several editors the output names the one that is meant, and a chosen one stays", async () => {
   await using home = await temporaryHome();
   const rule = "---\ntrigger: manual\n---\nx\n";
   for (const directory of [".windsurf", ".devin"]) await home.write(`${directory}/rules/a.md`, rule);
@@ -332,7 +332,7 @@ Deno.test("completions offer artifacts and events by what is there", async () =>
   assert.ok((await words("editor", "add", "hook", "x", "--event")).includes("post_setup_worktree"));
 });
 
-Deno.test("a hook that would not find agentcli is said to fail", async () => {
+Deno.test("a hook that would not find agentcli is reported as failing", async () => {
   await using home = await temporaryHome();
   const add = (...words: string[]) =>
     runInProcess(["editor", "add", "hook", "no-cloud-guard", "--yes", ...words], { home, env: { PATH: "/nowhere" } });

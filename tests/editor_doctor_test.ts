@@ -109,7 +109,7 @@ async function existing(home: TemporaryHome, names: readonly string[]): Promise<
   return found.flat();
 }
 
-Deno.test("what others wrote is run only with --foreign, and told as not tried without", async () => {
+Deno.test("what others wrote is run only with --foreign, and reported as not tried without", async () => {
   await using home = await temporaryHome();
   const names = await foreign(home);
   const careful = await doctor(home);
@@ -277,7 +277,7 @@ Deno.test("a server elsewhere is not asked, nor where one of this machine leads 
   }
 });
 
-Deno.test("tools that are switched off do not count, and dead servers are found with what to do", async () => {
+Deno.test("tools that are turned off do not count, and dead servers are found with what to do", async () => {
   await using home = await temporaryHome();
   const many = await planServer(`${home.root}/servers`, "many", manyTools(101));
   const entry = { ...many.entry, disabledTools: ["t0", "t1", "absent"] };

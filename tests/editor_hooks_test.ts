@@ -30,7 +30,7 @@ async function installed(home: TemporaryHome, scaffold: string, ...settings: str
   };
 }
 
-Deno.test("the audit log tells what was done, never content, protected names or keys", async () => {
+Deno.test("the audit log records what was done, never content, protected names or keys", async () => {
   await using home = await temporaryHome();
   const { call } = await installed(home, "audit-log", "log=project");
   for (

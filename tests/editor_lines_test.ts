@@ -192,7 +192,7 @@ const HOMES: readonly [string, (home: TemporaryHome) => Record<string, string | 
   ["a home of agentcli that is no path", () => ({ AGENTCLI_HOME: "nowhere" })],
 ];
 
-Deno.test("without a home the guard still judges, and the others lose nothing of the user's", async () => {
+Deno.test("without a home the guard still decides, and the others lose nothing of the user's", async () => {
   await using home = await temporaryHome();
   const lines = await install(home, { scope: "project", program: await project(home) });
   const before = await contentOf(home);

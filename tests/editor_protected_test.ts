@@ -113,7 +113,7 @@ for (
     "control, an open file": { line: "words of nobody", marker: "", isKept: true },
   })
 ) {
-  Deno.test(`the home keeps no original with protected content, and it comes back all the same: ${what}`, async () => {
+  Deno.test(`the home keeps no original with protected content, and it is still restored: ${what}`, async () => {
     await using home = await temporaryHome();
     await project(home);
     await home.write(".agentclisecret", `no-cloud: sk/cred\n${marker}`);

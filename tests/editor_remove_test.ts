@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { done, editor, installProgram, runLine } from "./helpers/editor_program.ts";
 import { temporaryHome } from "./helpers/program.ts";
 
-Deno.test("scripts that a line changed by hand still runs stay, and it is said", async () => {
+Deno.test("scripts that a line changed by hand still runs stay, with a notice", async () => {
   await using home = await temporaryHome();
   const program = await installProgram(home);
   await home.write("src/a.ts", "let a = 1;\n");
@@ -37,7 +37,7 @@ Deno.test("a script that a line of others runs, unlike any of ours, stays too", 
   await assert.rejects(home.read(".ide/hooks/session-note.sh"));
 });
 
-Deno.test("what is installed for all users elsewhere is said with the command that reaches it, and its directory goes too", async () => {
+Deno.test("what is installed for all users elsewhere is shown with the command that reaches it, and its directory goes too", async () => {
   await using home = await temporaryHome();
   await home.write("in.md", "Be brief.\n");
   const directory = `${home.root}/system/deep`;

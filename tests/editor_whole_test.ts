@@ -4,7 +4,7 @@ import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
 import { temporaryHome } from "./helpers/program.ts";
 
-Deno.test("of a guard whose hooks file cannot be used nothing is written, and it is said once", async () => {
+Deno.test("of a guard whose hooks file cannot be used nothing is written, with one notice", async () => {
   for (const content of ['{"hooks": {', '{"hooks": 1}']) {
     await using home = await temporaryHome();
     await home.write(".ide/hooks.json", content);

@@ -95,7 +95,7 @@ Deno.test({
   },
 });
 
-Deno.test("the studio that is only a comment is said to be one that can be added", async () => {
+Deno.test("the studio that is only a comment is reported as one that can be added", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer();
   await runInProcess(["init-providers", "--host", `localhost:${server.port}`], { home });

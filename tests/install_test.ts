@@ -115,7 +115,7 @@ test("install.sh takes a start-up file away that it made, and no other", async (
   }
 });
 
-test("install.sh follows no shell when told so, and takes another folder", async () => {
+test("install.sh changes no shell's files when asked not to, and takes another folder", async () => {
   await using at = await place();
   const { code, stdout } = await install(["--from", at.release, "--bin", `${at.home}/b`, "--no-shell"], at);
   assert.equal(code, 0);

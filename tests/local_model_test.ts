@@ -78,7 +78,7 @@ Deno.test("a program that was killed leaves no engine behind", { ignore: Deno.bu
   await until(async () => !await runs(start?.pid ?? 0));
 });
 
-Deno.test("what the installed version does not know is left out and told", unix, async () => {
+Deno.test("what the installed version does not know is left out and reported", unix, async () => {
   await using home = await temporaryHome();
   const help = "-m, --model F  --host H  --port P  -c, --ctx-size N  -fa, --flash-attn  enable it\n";
   const { programs, model } = await place(home, { help });
@@ -260,7 +260,7 @@ Deno.test(
   },
 );
 
-Deno.test("engine E is ft where it is installed, else mini-sglang, else told how to install", unix, async () => {
+Deno.test("engine E is ft where it is installed, else mini-sglang, else a hint how to install it", unix, async () => {
   await using home = await temporaryHome();
   const programs = await standIns(home);
   const args = ["--engine=engine_e", "--model=a/b", "--context-window=8192"];
@@ -385,7 +385,7 @@ Deno.test("an address that others reach is warned about, with the line that make
   await program.finished;
 });
 
-Deno.test("the help tells of every engine, or of one", async () => {
+Deno.test("the help describes every engine, or one", async () => {
   await using home = await temporaryHome();
   const all = await runProgram(["local-model", "serve", "--help"], { home });
   for (const id of ["runtime_a", "runtime_b", "runtime_c", "runtime_d", "engine_e"]) {

@@ -148,7 +148,7 @@ Deno.test("a person fills in a form field by field, and can decline or give up",
   assert.deepEqual((await answered([0, null])).answer, { action: "cancel" });
 });
 
-Deno.test("a form that asks for a key or a password is none, whatever it calls it", () => {
+Deno.test("a form that asks for a key or a password is refused, whatever it calls it", () => {
   for (const name of ["password", "apiKey", "access_token", "your_PIN", "passPhrase"]) {
     const form = readForm("hub", { message: "x", requestedSchema: { properties: { [name]: { type: "string" } } } });
     assert.ok("problem" in form, name);

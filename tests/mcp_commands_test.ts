@@ -243,7 +243,7 @@ Deno.test("approve shows every field that the approval is for", async () => {
   ]);
 });
 
-Deno.test("a server that repeats its key tells it to no model, file or terminal", async () => {
+Deno.test("a key that its server repeats reaches no model, file or terminal", async () => {
   const key = `KEY_${crypto.randomUUID()}`;
   for (const how of ["error", "result", "stream"]) {
     await using home = await temporaryHome();

@@ -177,7 +177,7 @@ Deno.test("ask_local holds the text of an open file with a copy of a protected o
   for (const name of ["open.md", "plain.md"]) assert.equal((await told(name)).structured.refused, "budget", name);
 });
 
-Deno.test("that a file is known to hold protected content is paid for, and told nowhere else", async () => {
+Deno.test("that a file is known to hold protected content is paid for, and revealed nowhere else", async () => {
   await using home = await project(SECRET);
   await home.write("notes.md", "amber 4711 otter\n");
   await using server = await startFakeServer({ script: () => say("fine") });
@@ -312,7 +312,7 @@ Deno.test("no tool reads a held text, nor does an assistant that the guard looks
   assert.deepEqual([await guarded(text), await guarded(join(home.project, "open.md"))], [2, 0]);
 });
 
-Deno.test("what was released for a project moves with it and is not told to another one at its path", async () => {
+Deno.test("what was released for a project moves with it and is not shown to another one at its path", async () => {
   const canary = SECRET;
   await using home = await project(canary);
   await using server = await startFakeServer({ script: telltale });

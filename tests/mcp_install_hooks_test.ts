@@ -86,7 +86,7 @@ Deno.test("in a subdirectory of a repository Codex finds the script, and a guard
   }
 });
 
-Deno.test("install says where the hooks of the assistant are switched off", async () => {
+Deno.test("install says where the hooks of the assistant are turned off", async () => {
   for (const name of ["settings.local.json", "settings.json"]) {
     await using home = await prepared();
     await home.write(`.claude/${name}`, '{"disableAllHooks": true}');

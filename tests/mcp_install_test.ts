@@ -47,7 +47,7 @@ for (const id of ASSISTANTS) {
       const where = `${user ? "for the user" : "in a project"}, ${
         theirs ? "beside what others wrote" : "where nothing was"
       }`;
-      Deno.test(`${id} is installed ${where}, once, and taken out to the byte`, async () => {
+      Deno.test(`${id} is installed ${where}, once, and removed to the byte`, async () => {
         await using home = await prepared();
         if (theirs) await withTheirs(home);
         const before = treeOf(home);
@@ -105,7 +105,7 @@ Deno.test("Claude Code gets a server, hooks on every tool and every prompt, and 
   assert.ok((await json(home, "H/.claude.json")).mcpServers.agentcli);
 });
 
-Deno.test("Codex gets a table after its settings, a line for each shell, and is told to trust the hook", async () => {
+Deno.test("Codex gets a table after its settings, a line for each shell, and a request to trust the hook", async () => {
   await using home = await prepared();
   await withTheirs(home);
   const { stderr } = await done(home.mcp("install", "codex", "--yes"));
@@ -370,7 +370,7 @@ Deno.test("the doctor runs each guard, finds the one that does not block, and st
   );
 });
 
-Deno.test("the doctor finds what switches all hooks of an assistant off", async () => {
+Deno.test("the doctor finds what turns all hooks of an assistant off", async () => {
   await using home = await prepared();
   const doctor = async () => {
     const env = { PATH: `${home.root}:${Deno.env.get("PATH")}` };

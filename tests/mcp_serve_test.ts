@@ -207,7 +207,7 @@ Deno.test("both eras of the protocol are spoken, with tools alone", async () => 
 const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call" };
 const line = (message: unknown) => JSON.stringify(message) + "\n";
 
-Deno.test("a server that is killed, and a call that is taken back, leave what they cost on the account", {
+Deno.test("a server that is killed, and a call that is canceled, leave their cost on the account", {
   ignore: Deno.build.os === "windows",
   timeout: 60_000,
 }, async () => {

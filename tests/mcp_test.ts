@@ -131,7 +131,7 @@ Deno.test("a session with known tools starts no server before the first call, an
   assert.equal(await starts(setup.server), 4, "a list that holds no longer is asked for again");
 });
 
-Deno.test("the prompt without servers is the same byte for byte, also with one that is switched off", async () => {
+Deno.test("the prompt without servers is the same byte for byte, also with one that is turned off", async () => {
   await using setup = await setUp({ era: "modern", tools: MANY });
   const without = await run(setup, [say("Done.")], { servers: {} });
   const off = await run(setup, [say("Done.")], { more: { enabled: false } });
@@ -172,7 +172,7 @@ Deno.test("each tool is offered as its entry says: direct, by search, or not at 
   assert.equal(called, '{"repo":"a","title":"b"}');
 });
 
-Deno.test("direct tools beyond a tenth of the window are found by search, and it is said", async () => {
+Deno.test("direct tools beyond a tenth of the window are found by search, with a notice", async () => {
   await using setup = await setUp({ era: "modern", tools: MANY });
   const { done, chats } = await run(setup, [say("Done.")], {
     more: { tools: { create_issue: "direct", read_note: "direct" } },
@@ -252,7 +252,7 @@ Deno.test("a result over 20 KiB is cut, and the rest is in a file that Read open
   assert.match(read!, /x{1000}/);
 });
 
-Deno.test("tools that are others by now count from the next session on, at once where the list held no longer", async () => {
+Deno.test("changed tools count from the next session on, at once where the list held no longer", async () => {
   await using setup = await setUp({ era: "modern", tools: FEW, ttlMs: 0 });
   const names = async (script: FakeServerOptions["script"]) => {
     const { done, chats } = await run(setup, script);

@@ -29,7 +29,7 @@ async function calls(
 const hub = (tool: string, input: Record<string, unknown> = {}) => ({ name: `mcp__hub__${tool}`, input });
 const ECHO: PlannedTool = { name: "echo", inputSchema: textArguments("text?") };
 
-Deno.test("lines that are no messages are skipped, and told about once", async () => {
+Deno.test("lines that are no messages are skipped, and reported once", async () => {
   const { done, results } = await calls(
     { era: "legacy", tools: [ECHO], banner: "Welcome!\n=====\n{broken\n\n" },
     [hub("echo", { text: "hi" })],

@@ -28,7 +28,7 @@ async function runCalls(
 
 const call = (name: string, input: Record<string, unknown>): PlannedCall => ({ name, input });
 
-Deno.test("a page of a long file is not enough to write it anew", async () => {
+Deno.test("a page of a long file is not enough to overwrite it", async () => {
   const text = Array.from({ length: 1494 }, (_, at) => `row ${at + 1}\n`).join("");
   const { results, after } = await runCalls({ "a.txt": text }, [
     call("Read", { file_path: "a.txt", limit: 20 }),
@@ -60,7 +60,7 @@ Deno.test("a line that stands for left-out text is not written, unless the same 
   assert.equal(meant.after["a.ts"], lazy.content, meant.results[2]);
 });
 
-Deno.test("an insertion that is sent again is not made again", async () => {
+Deno.test("an insertion that is sent again is not repeated", async () => {
   const insert = (old_string: string, new_string: string) =>
     call("Edit", { file_path: "a.py", old_string, new_string });
   const text = "import os\n\ndef main():\n    run()\n";
@@ -100,7 +100,7 @@ Deno.test("a rule about a tool holds for its other names", async () => {
   assert.equal(after["a.txt"], "one\n");
 });
 
-Deno.test("a guessed path means a file of the project, under its rules, and tells nothing of what lies outside", async () => {
+Deno.test("a guessed path means a file of the project, under its rules, and reveals nothing of what is outside", async () => {
   const file = { "src/deep/x.ts": "one\n", "src/y.ts": "y\n", "lib/y.ts": "y\n" };
   const { results } = await runCalls(file, [
     call("Read", { file_path: "/workspace/src/deep/x.ts" }),

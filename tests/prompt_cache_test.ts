@@ -90,7 +90,7 @@ Deno.test("reasoning stays in the history where the template shows it, and each 
   for (const { json } of server.chats()) assert.equal(json.chat_template_kwargs.preserve_reasoning, true);
 });
 
-Deno.test("what a server tells with its first reply counts for the rest of the session and for the next", async () => {
+Deno.test("what a server reports with its first reply counts for the rest of the session and for the next", async () => {
   await using home = await pages();
   await using server = startCacheServer({ script: (index) => reading(index % 10), preservesReasoning: true });
   // A configured window asks nothing before the first request.

@@ -298,7 +298,7 @@ Deno.test("an address that includes the path asked there is reported when it is 
   }
 });
 
-Deno.test("the built-in demo is listed like another, and told apart where something is changed or checked", async () => {
+Deno.test("the built-in demo is listed like another, but excluded where something is changed or checked", async () => {
   await using home = await temporaryHome();
   const listed = await runInProcess(["providers", "model", "list", "demo", "--json"], { home });
   assert.deepEqual(JSON.parse(listed.stdout).models.map(({ id }: { id: string }) => id), ["demo"]);

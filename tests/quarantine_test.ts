@@ -60,7 +60,7 @@ Deno.test("a file does not go back through a link that leads out of the project"
   assert.equal(listQuarantine(home.agentcliHome).length, 1);
 });
 
-Deno.test("an index that is damaged, and a name that is none of ours, is no entry", async () => {
+Deno.test("a damaged index and a foreign name are no entries", async () => {
   await using home = await temporaryHome();
   await Deno.mkdir(`${home.agentcliHome}/quarantine/x`, { recursive: true });
   await Deno.writeTextFile(`${home.agentcliHome}/quarantine/x/index.json`, "{");
@@ -70,7 +70,7 @@ Deno.test("an index that is damaged, and a name that is none of ours, is no entr
   }
 });
 
-Deno.test("who restores a file while a command may be running is told that it can be taken again", async () => {
+Deno.test("whoever restores a file while a command may be running hears that it can be quarantined again", async () => {
   await using home = await temporaryHome();
   const root = await Deno.realPath(home.project);
   await Deno.mkdir(`${root}/.vscode`);

@@ -135,7 +135,7 @@ Deno.test("json prints one result object", async () => {
   }
 });
 
-Deno.test("stream-json tells of the turn event by event, with one result at the end", async () => {
+Deno.test("stream-json reports the turn event by event, with one result at the end", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\n");
   await using server = startFakeServer({

@@ -221,7 +221,7 @@ Deno.test("another template on the same server is found out by the next session"
   assert.deepEqual(await runs(), [true, false, false]);
 });
 
-Deno.test("what a template refused stays known, whatever the server tells of it", async () => {
+Deno.test("what a template refused stays known, whatever the server says of it", async () => {
   await using server = startFakeServer({
     ...llama({ tools: true, parallel: true }),
     script: ({ json }) => json.tools === undefined ? readsBoth(json) : NO_PARSER,

@@ -190,7 +190,7 @@ Deno.test("a response has room for 8,192 tokens where the window allows", async 
   }
 });
 
-Deno.test("a window that a refusal taught is kept for days where the server tells none, and gives way to one that it tells", async () => {
+Deno.test("a window that a refusal taught is kept for days where the server reports none, and gives way to one that it reports", async () => {
   await using home = await temporaryHome();
   const routes: FakeServerOptions["routes"] = { "/v1/models": list({}) };
   const long = {

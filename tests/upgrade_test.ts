@@ -15,7 +15,7 @@ async function upgrade(body: string, { status = 200, json = false }: { status?: 
   return { ...finished, requests: server.requests };
 }
 
-Deno.test("upgrade says in one request whether there is a newer release, and tells nothing of this machine", async () => {
+Deno.test("upgrade says in one request whether there is a newer release, and reveals nothing of this machine", async () => {
   const { code, stdout, stderr, requests } = await upgrade("# agentcli 99.1.0\n\n- New.\n");
   assert.deepEqual([code, stdout], [0, `99.1.0 is available; this is ${VERSION}\n`]);
   assert.match(stderr, /npm install --global agentcli/);

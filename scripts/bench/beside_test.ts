@@ -40,7 +40,7 @@ Deno.test("results are counted in both interfaces", () => {
   assert.equal(askedIn('{"input":[{"role":"user"},{"type":"function_call_output"}]}').results, 1);
 });
 
-Deno.test("a name that is asked for is noted, and there is none such", () => {
+Deno.test("a requested name is recorded, and none exists", () => {
   const header = [0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1];
   const name = [3, ...new TextEncoder().encode("API"), 4, ...new TextEncoder().encode("test"), 0];
   const question = new Uint8Array([...header, ...name, 0, 1, 0, 1, 0, 0, 41, 4, 0, 0, 0, 0, 0, 0, 0]);

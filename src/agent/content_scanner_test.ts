@@ -26,7 +26,7 @@ Deno.test("what leaves for a server elsewhere is looked through after the whole 
   }
 });
 
-Deno.test("what a program of a local model changed is judged when it ends, wherever the model runs by then", async () => {
+Deno.test("what a program of a local model changed is scanned when it ends, wherever the model runs then", async () => {
   for (const local of [true, false]) {
     const root = await Deno.realPath(await Deno.makeTempDir());
     try {

@@ -27,7 +27,7 @@ Deno.test("the todo list of stored items is that of the last call that was taken
   assert.deepEqual(writtenTodos(called(undefined)), []);
 });
 
-Deno.test("a summary tells the list where its call is gone", () => {
+Deno.test("a summary shows the list where its call is gone", () => {
   const told = summary(`Summary of the session so far:\nmuch${todoText(LIST)}`);
   const other = [{ content: "other", status: "pending" as const }];
   assert.deepEqual(writtenTodos([told]), [...LIST].reverse());

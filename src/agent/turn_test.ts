@@ -218,7 +218,7 @@ Deno.test("a result larger than the window is cut before it is sent, and says ho
   assert.equal(session.context.invalidations, 0, "a request that was never sent invalidates no cache");
 });
 
-Deno.test("summaries that do not help end the turn instead of going on for ever", async () => {
+Deno.test("summaries that do not help end the turn instead of repeating forever", async () => {
   // Nearly the whole window is the system prompt: each summary is full again after one round.
   const system = { text: "x".repeat(2900), label: "open" as const, files: [], parts: [] };
   const session = testSession(1400, { tools, system });

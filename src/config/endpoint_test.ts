@@ -60,7 +60,7 @@ Deno.test("a remote provider without a key is refused, with what to write", asyn
   await refused("key_missing", resolve({ apiKey: "keyring" }));
 });
 
-Deno.test("studio_f without its key is asked all the same, without a key", async () => {
+Deno.test("studio_f without its key still gets the request, without a key", async () => {
   const endpoint = await resolve({ name: "studio_f", apiKey: "$STUDIO_F_API_KEY" });
   assert.equal(endpoint.key, undefined);
   assert.equal(endpoint.keySource, "env:STUDIO_F_API_KEY");

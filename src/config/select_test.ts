@@ -90,7 +90,7 @@ Deno.test("a default model alone may name its provider, unless a model is called
   await refused("unknown_model", chosen(configure(stranger), {}, serves("x")));
 });
 
-Deno.test("a default model that names its provider goes before the default provider, unless that one has it", async () => {
+Deno.test("a default model that names its provider overrides the default provider, unless that one has it", async () => {
   const two = "providers:\n" + one("a", "[{ id: x }]") + one("b", "[{ id: y, alias: quick }]");
   assert.equal(await chosen(configure("default_provider: a\ndefault_model: b:quick\n" + two)), "b:y (default)");
   const own = "providers:\n" + one("a", '[{ id: "b:y" }]') + one("b", "[{ id: y }]");

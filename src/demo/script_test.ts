@@ -53,7 +53,7 @@ Deno.test("without named files the directory is listed and at most three files a
   assert.match(text, /main\.ts: 1 line read/);
 });
 
-Deno.test("a directory of directories is looked into once, an empty one is said to be empty", () => {
+Deno.test("a directory of directories is searched once, an empty one is reported as empty", () => {
   const nested = play("Explain.", { Glob: (i) => i.pattern === "./*" ? "" : "src/index.ts", Read: () => "1\tlet a" });
   assert.match(nested.text, /src\/index\.ts/);
   assert.match(play("Explain.", { Glob: () => "No file matches." }).text, /no file here/);
@@ -102,7 +102,7 @@ Deno.test("a tool that is not offered is not called", () => {
   assert.ok(play("Hello", {}, []).text.startsWith(INTRODUCTION));
 });
 
-Deno.test("a second prompt of a session starts anew", () => {
+Deno.test("a second prompt of a session starts over", () => {
   const history: DemoMessage[] = [
     { role: "user", content: "read a.txt", calls: [], callId: "" },
     { role: "assistant", content: "", calls: [{ id: "1", name: "Read", input: { file_path: "a.txt" } }], callId: "" },

@@ -74,7 +74,7 @@ Deno.test("a process that was ended before it ran one instruction of its own is 
   }
 });
 
-Deno.test("where there is no setsid, what a process started ends with it all the same", linux, async () => {
+Deno.test("where there is no setsid, what a process started still ends with it", linux, async () => {
   const child = spawnLeader(["/bin/sh", "-c", "/bin/sleep 1000 & echo $!; wait"], options, { setsid: null });
   const pid = Number(await started(child));
   assert.notEqual(await processIdentity(pid), null);

@@ -348,7 +348,7 @@ async function afterCancel(isFinished: boolean): Promise<{ next: number; end: nu
   return { next, turn: at - started - next, end: clock.time - at };
 }
 
-Deno.test("after a cancel nothing tells whether the model had finished", async () => {
+Deno.test("after a cancel nothing reveals whether the model had finished", async () => {
   const [finished, unfinished] = [await afterCancel(true), await afterCancel(false)];
   assert.deepEqual(finished, unfinished);
   assert.deepEqual(finished, { next: 1_000, turn: 59_000, end: 0 });

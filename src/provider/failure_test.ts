@@ -7,7 +7,7 @@ function failure(facts: FailureFacts): ProviderFailure {
 
 const state = { retries: 0, elapsedMs: 0, loadingLimitMs: 60_000, random: 0.5 };
 
-Deno.test("a reply of which a part was handed on begins anew once, unless the same would come of it", () => {
+Deno.test("a partly passed-on reply starts over once, unless the result would be the same", () => {
   const partial = { text: "", reasoning: "" };
   for (const kind of ["lost", "stream", "transient", "busy", "tool_parse"] as const) {
     assert.equal(nextRetry(failure({ kind, partial }), state)?.maxRetries, 1, kind);

@@ -206,7 +206,7 @@ Deno.test("an id that is open is not taken twice, and no more requests are open 
   await running;
 });
 
-Deno.test("a bug in a handler is answered without its words and told to us", async () => {
+Deno.test("a bug in a handler is answered without its words and reported here", async () => {
   const heard: unknown[] = [];
   const { send, next, end, running } = wire(
     { request: () => Promise.reject(new Error("secret")) },

@@ -79,7 +79,7 @@ Deno.test("tools and commands in one turn go back together, through every versio
   });
 });
 
-Deno.test("what somebody else changed, made or put in the way since stays, and it is said", unix, async () => {
+Deno.test("what somebody else changed, made or put in the way meanwhile stays, with a notice", unix, async () => {
   await inWatchedProject(TREE, async (project) => {
     const session = await project.open();
     await session.command("echo x > a.txt; mv src lib; rm keep/k.txt; echo y > y.txt");
@@ -144,7 +144,7 @@ Deno.test(
   },
 );
 
-Deno.test("a file that is too large is not kept, and it is said; small ones beside it are", unix, async () => {
+Deno.test("a file that is too large is not kept, with a notice; small ones beside it are", unix, async () => {
   await inWatchedProject(TREE, async (project) => {
     await project.sh("head -c 17000000 /dev/zero > large");
     const session = await project.open();
@@ -158,7 +158,7 @@ Deno.test("a file that is too large is not kept, and it is said; small ones besi
   });
 });
 
-Deno.test("in a project of too many files nothing is looked at, and that is said", unix, async () => {
+Deno.test("in a project of too many files nothing is read, with a notice", unix, async () => {
   await inWatchedProject(TREE, async (project) => {
     await project.sh("mkdir many; touch many/0");
     // Names of one file: a disk makes them ten times as fast as files.
@@ -218,25 +218,29 @@ Deno.test("what another session's tools write while a command runs is theirs", u
   });
 });
 
-Deno.test("of two commands of two sessions at once nobody knows whose a change is, and it is said", unix, async () => {
-  await inWatchedProject(TREE, async (project) => {
-    const [one, other] = [await project.open(), await project.open({ id: OTHER_SESSION })];
-    await one.command(async () => {
-      await project.sh("echo x > x.txt");
-      await other.command("echo y > y.txt");
+Deno.test(
+  "with two commands of two sessions at once the owner of a change is unknown, with a notice",
+  unix,
+  async () => {
+    await inWatchedProject(TREE, async (project) => {
+      const [one, other] = [await project.open(), await project.open({ id: OTHER_SESSION })];
+      await one.command(async () => {
+        await project.sh("echo x > x.txt");
+        await other.command("echo y > y.txt");
+      });
+      const told = await one.undo();
+      for (const text of [told["x.txt"], told["y.txt"], (await other.undo())["y.txt"]]) {
+        assert.match(text ?? "", /another session ran a command/);
+      }
+      assert.deepEqual([project.tree()["x.txt"], project.tree()["y.txt"]], ["x\n", "y\n"]);
+      // One after the other is no question.
+      await one.command("echo z > z.txt", 2);
+      await other.command("echo w > w.txt", 2);
+      assert.deepEqual(await one.undo(2), { "z.txt": "removed" });
+      assert.deepEqual(await other.undo(2), { "w.txt": "removed" });
     });
-    const told = await one.undo();
-    for (const text of [told["x.txt"], told["y.txt"], (await other.undo())["y.txt"]]) {
-      assert.match(text ?? "", /another session ran a command/);
-    }
-    assert.deepEqual([project.tree()["x.txt"], project.tree()["y.txt"]], ["x\n", "y\n"]);
-    // One after the other is no question.
-    await one.command("echo z > z.txt", 2);
-    await other.command("echo w > w.txt", 2);
-    assert.deepEqual(await one.undo(2), { "z.txt": "removed" });
-    assert.deepEqual(await other.undo(2), { "w.txt": "removed" });
-  });
-});
+  },
+);
 
 Deno.test("a command in the background counts in the turns in which it runs, not between them", unix, async () => {
   await inWatchedProject(TREE, async (project) => {

@@ -30,7 +30,7 @@ async function store(place: ToolHome, items: SessionItem[], more: Partial<Transc
   return transcript.file;
 }
 
-Deno.test("a list tells first words, turns, model and label, last written first", async () => {
+Deno.test("a list shows first words, turns, model and label, last written first", async () => {
   await using place = await transcriptHome();
   const first = await store(place, [userItem("one"), answer("two"), userItem("three")]);
   await Deno.utime(first, new Date(1000), new Date(1000));
@@ -179,7 +179,7 @@ Deno.test("an export holds the placeholders, and fences that its texts cannot cl
   assert.ok(!`${markdown}${JSON.stringify(sessionValue(stored))}`.includes("CANARY"));
 });
 
-Deno.test("a document is the whole conversation: what a summary stands for, not what was taken back", async () => {
+Deno.test("a document is the whole conversation: what a summary replaced, not what was undone", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions());
   const read = { kind: "tool_result", callId: "call00001", name: "Read", isError: false, label: "open" } as const;

@@ -246,7 +246,7 @@ Deno.test("a protected system message is not stored", async () => {
   assert.equal((await loadTranscript(place.home, placeOf())).context, null);
 });
 
-Deno.test("a label that was taken out or altered makes the item protected", async () => {
+Deno.test("a label that was removed or altered makes the item protected", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions());
   await transcript.record([userItem("one"), answer("two"), userItem("three")]);

@@ -49,7 +49,7 @@ async function change(
   await project.write(given.name, after);
 }
 
-Deno.test("a turn is taken back byte for byte, also by a later process", async () => {
+Deno.test("a turn is undone byte for byte, even by a later process", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array(), fc.uint8Array(), fc.boolean(), async (before, after, restart) => {
       await using place = await toolHome(null);
@@ -72,7 +72,7 @@ Deno.test("a turn is taken back byte for byte, also by a later process", async (
   );
 });
 
-Deno.test("turns are taken back one after the other, and mode bits stay", async () => {
+Deno.test("turns are undone one after the other, and mode bits stay", async () => {
   await using place = await toolHome(null);
   await inToolProject(async (project) => {
     await project.write("run.sh", "one");
@@ -95,7 +95,7 @@ Deno.test("turns are taken back one after the other, and mode bits stay", async 
   });
 });
 
-Deno.test("what was changed or removed since is left alone and said; the rest is taken back", async () => {
+Deno.test("what was changed or removed meanwhile is left alone and reported; the rest is undone", async () => {
   await using place = await toolHome(null);
   await inToolProject(async (project) => {
     for (const name of ["a", "b", "c", "d"]) await project.write(name, "before");
@@ -123,7 +123,7 @@ Deno.test("what was changed or removed since is left alone and said; the rest is
   });
 });
 
-Deno.test("protected content is taken back within the process, never stored, and a later process says so", async () => {
+Deno.test("protected content is restored within the process, never stored, and a later process says so", async () => {
   await using place = await toolHome(null);
   await inToolProject(async (project) => {
     await project.write(".env", "CANARY-before");
@@ -201,7 +201,7 @@ Deno.test("where nothing can be stored, undo lasts as long as the process, said 
   });
 });
 
-Deno.test("what is protected by now is erased, also where nothing more could be stored meanwhile", async () => {
+Deno.test("what has become protected is erased, even where nothing more could be stored meanwhile", async () => {
   for (const isFull of [false, true]) {
     await using place = await toolHome(null);
     await inToolProject(async (project) => {
@@ -242,7 +242,7 @@ Deno.test("a diff gets what was there before the turn", async () => {
   });
 });
 
-Deno.test("what was taken back is made again where nobody changed the file since, and can be taken back anew", async () => {
+Deno.test("what was undone is redone where nobody changed the file since, and can be undone again", async () => {
   await using place = await toolHome(null);
   await inToolProject(async (project) => {
     const { workspace } = project.context;
@@ -262,7 +262,7 @@ Deno.test("what was taken back is made again where nobody changed the file since
   });
 });
 
-Deno.test("a file that an open turn changed is as protected as its last change, also when that is made again", async () => {
+Deno.test("a file that an open turn changed is as protected as its last change, even when that is redone", async () => {
   await using place = await toolHome(null);
   await inToolProject(async (project) => {
     const { workspace } = project.context;

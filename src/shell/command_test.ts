@@ -63,7 +63,7 @@ Deno.test("everything that is more than one plain command is complex", () => {
   for (const text of complex) assert.equal(parseCommand(text).kind, "complex", JSON.stringify(text));
 });
 
-Deno.test("a command of a megabyte and one of many parts are judged at once", { timeout: 60_000 }, () => {
+Deno.test("a command of a megabyte and one of many parts are checked at once", { timeout: 60_000 }, () => {
   assert.equal(parseCommand("ls " + "a ".repeat(500_000)).kind, "complex");
   assert.equal(parseCommand("ls;".repeat(60)).kind, "complex");
   assert.equal(parseCommand(" ".repeat(16_000) + "x").kind, "simple");

@@ -190,7 +190,7 @@ Deno.test("whatever is typed, the cursor is in the text and no row is wider than
   }));
 });
 
-Deno.test("keys that a terminal tells apart are those of their control characters", () => {
+Deno.test("keys that a terminal distinguishes are those of their control characters", () => {
   const pairs: [string, string][] = [
     ["\x1b[13;2u", "\n"],
     ["\x1b[13;3u", "\x1b\r"],

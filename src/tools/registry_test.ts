@@ -60,7 +60,7 @@ Deno.test("the default profile has all tools within its share of 4,000 bytes", (
   assert.ok(bytes(options) <= 3300, `${bytes(options)} bytes`);
 });
 
-Deno.test("a model that writes whole files is offered Write and not told of Edit", () => {
+Deno.test("a model that writes whole files is offered Write and hears nothing of Edit", () => {
   for (const profile of ["default", "small"] as const) {
     const tools = profileTools(builtinTools(), { profile, edit: "whole", named: false });
     assert.ok(tools.some((tool) => tool.name === "Write"));

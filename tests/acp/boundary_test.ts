@@ -217,7 +217,7 @@ Deno.test("a client gets the answer about protected content, and placeholders fo
   assert.match(JSON.stringify(control.client.calls().get("call0001s")), /nothing to hide/);
 });
 
-Deno.test("a plan made in a session with protected content is not told", async () => {
+Deno.test("a plan made in a session with protected content is not sent", async () => {
   const plan = (content: string) => ask({ name: "TodoWrite", input: { todos: [{ content, status: "pending" }] } });
   await using set = await stage([
     plan("Look around"),
@@ -325,7 +325,7 @@ Deno.test("a rule that a client gives for always is not stored where it holds pr
   }
 });
 
-Deno.test("what a protected workflow says of itself is not told to a client", async () => {
+Deno.test("the description of a protected workflow is not sent to a client", async () => {
   await using set = await stage([say("Fine.")]);
   const workflow = (name: string) =>
     set.home.write(`.windsurf/workflows/${name}.md`, `---\ndescription: ${name} ${SECRET}\n---\nGo.\n`);

@@ -180,7 +180,7 @@ Deno.test("what a command prints is shown while it runs, but not where something
   assert.deepEqual(shown, ["completed"]);
 });
 
-Deno.test("a request that is taken back is answered with -32800", async () => {
+Deno.test("a canceled request is answered with -32800", async () => {
   await using set = await stage([{ kind: "silence" }]);
   await using client = new AcpClient({ home: set.home });
   const sessionId = await client.session();

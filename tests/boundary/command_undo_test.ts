@@ -203,7 +203,7 @@ for (const [trick, line] of Object.entries(TRICKS)) {
   });
 }
 
-Deno.test("no restore writes a file that other programs believe or run, and it is said", unix, async () => {
+Deno.test("no restore writes a file that other programs believe or run, with a notice", unix, async () => {
   const files = { ".vscode/settings.json": "{}\n", ".mcp.json": "{}\n", ".husky/pre-commit": "x\n", "a.json": "{}\n" };
   await inWatchedProject(files, async (project) => {
     const session = await project.open();
@@ -222,7 +222,7 @@ Deno.test("no restore writes a file that other programs believe or run, and it i
   });
 });
 
-Deno.test("a marker that a command wrote is not taken back, nor one that it removed", unix, async () => {
+Deno.test("a marker that a command wrote is not undone, nor one that it removed", unix, async () => {
   await inWatchedProject({ "a.txt": "a\n" }, async (project) => {
     const session = await project.open();
     await session.command("echo 'no-cloud: a.txt' > .agentclisecret; echo b > b.txt");

@@ -46,7 +46,7 @@ Deno.test("what a command saw is protected though what it made cannot be moved a
   assert.ok(!next.sent.includes(coded(value)), next.results.join("\n"));
 });
 
-Deno.test("a path that has gone by itself is none that cannot be moved to quarantine", async () => {
+Deno.test("a path that has gone by itself does not count as one that cannot be moved to quarantine", async () => {
   await using stage = await openStage();
   const place = { home: stage.home.root, root: stage.project, now: Date.now() };
   const [gone, here] = [`${stage.project}/gone`, await stage.write("here", "x")];

@@ -117,7 +117,7 @@ function assertStillProtected({ remote, local }: { remote: Played; local: Played
   assert.ok(local.results[1]?.includes(canary), `the control is empty: ${local.results[1]}`);
 }
 
-Deno.test("what was protected in a session stays so when it is saved anew or renamed", linux, async (test) => {
+Deno.test("what was protected in a session stays so when it is saved again or renamed", linux, async (test) => {
   await test.step("a hard link to the file before an atomic save", async () => {
     await using stage = await openStage();
     const { project } = stage;

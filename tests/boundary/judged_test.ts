@@ -112,7 +112,7 @@ Deno.test("a copy below sandbox.write is protected for all projects", bubblewrap
   }
 });
 
-Deno.test("what a killed command left below sandbox.write is judged by its own project", linux, async () => {
+Deno.test("what a killed command left below sandbox.write is checked by its own project", linux, async () => {
   for (const hasNote of [true, false]) {
     await using stage = await openStage({ bare: true, marker: null });
     const { a, b, line } = await beside(stage);

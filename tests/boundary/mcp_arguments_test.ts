@@ -141,7 +141,7 @@ Deno.test("a path that is protected goes to no networked server, however it is w
   assert.equal(script.length, attempts.length + 1);
 });
 
-Deno.test("a remote session tells a protected path to no server, not even one without a network", async () => {
+Deno.test("a remote session sends a protected path to no server, not even one without a network", async () => {
   await using stage = await openStage();
   const { settings, server } = await program(stage);
   const attack = await stage.play("rem", { script: [ask(say_(".env")), say("Done.")], args: ALL, settings });

@@ -221,7 +221,7 @@ for (const [what, told] of Object.entries(SIGNS)) {
   });
 }
 
-Deno.test("after such a reply the next prompt goes nowhere, nor does a session with the same model chosen anew", async () => {
+Deno.test("after such a reply the next prompt goes nowhere, nor does a session with the same model chosen again", async () => {
   const lines = { argv: ["chat"], stdin: "read it\ngo on\n/model loc:m\nand now?\n" };
   const { chats, done } = await replied(whole({ content: "Read." }, { headers: { "cf-ray": "8f1" } }), lines);
   assert.equal(chats.length, 2, done.stdout + done.stderr);
@@ -248,7 +248,7 @@ Deno.test("a refusal that comes from elsewhere is not asked again", async () => 
   assert.equal(own.chats.length, 3, `control: ${own.done.stderr}`);
 });
 
-Deno.test("a refusal whose body tells of a model elsewhere is not asked again, in whatever form it tells", async () => {
+Deno.test("a refusal whose body reveals a remote model is not repeated, in whatever form it does", async () => {
   const told = { remote_host: "https://ollama.com:443", remote_model: "m" };
   const error = { message: "overloaded" };
   const bodies: Record<string, (fields: Record<string, unknown>) => unknown> = {
@@ -272,7 +272,7 @@ Deno.test("a refusal whose body tells of a model elsewhere is not asked again, i
   assert.equal(stream.chats.length, 2, stream.done.stderr);
 });
 
-Deno.test("after a lost connection the server is asked anew where its model runs", async () => {
+Deno.test("after a lost connection the server is asked again where its model runs", async () => {
   const lost: Step = { kind: "raw", bytes: "" };
   const asked = async (next: Step) => {
     await using home = await temporaryHome();

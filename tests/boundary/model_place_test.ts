@@ -147,7 +147,7 @@ for (const [way, isFar] of [...Object.keys(WAYS).map((way) => [way, true] as con
 }
 
 for (const way of Object.keys(WAYS)) {
-  Deno.test(`a session of a model that is remote ${way} is called so, and told what is hidden`, async () => {
+  Deno.test(`a session of a model that is remote ${way} is called so, and shows what is hidden`, async () => {
     await using stage = await openStage();
     const { far, selector, providers } = startFar(way, () => say("Hi."));
     await using _ = far;
@@ -282,7 +282,7 @@ Deno.test("a model that turns out to run elsewhere hears nothing more of a serve
   }
 });
 
-Deno.test("a session whose model turns out to run elsewhere in a search keeps what is protected by now", async () => {
+Deno.test("a session whose model turns out to run elsewhere in a search keeps what has become protected", async () => {
   for (const isProtected of [true, false]) {
     await using stage = await openStage({ bare: true, marker: null });
     await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);

@@ -283,7 +283,7 @@ for (const isReplaced of [false, true]) {
 }
 
 for (const where of ["at its path", "where it was moved to"]) {
-  Deno.test(`what a killed command left is judged when its project is there again: ${where}`, linux, async () => {
+  Deno.test(`what a killed command left is checked when its project is there again: ${where}`, linux, async () => {
     await using stage = await openStage({ bare: true, marker: "no-cloud: .env\n" });
     const { root } = stage.home;
     await stage.plant(".env", "env");

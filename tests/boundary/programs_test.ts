@@ -35,7 +35,7 @@ Deno.test("doctor starts nothing that lies in the project, wherever it is run", 
   }
 });
 
-Deno.test("a link on PATH into the project is none of our programs either", posix, async () => {
+Deno.test("a link on PATH into the project does not count as a program either", posix, async () => {
   await using stage = await openStage();
   const { home, project } = stage;
   const { taken } = await planted(project);

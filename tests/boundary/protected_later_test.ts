@@ -57,7 +57,7 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
   }
 }
 
-Deno.test("a refused stored session tells of the file that it is about", async () => {
+Deno.test("a refused stored session names the file that it is about", async () => {
   await using stage = await openStage({ bare: true, marker: null });
   await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
   const script = [ask({ name: "Read", input: { file_path: "config.env" } }), say("Done.")];

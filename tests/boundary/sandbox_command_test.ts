@@ -151,7 +151,7 @@ Deno.test("where there is no sandbox, or nothing to see in one, the command does
   await assert.rejects(Deno.stat(`${project}/ran`), Deno.errors.NotFound);
 });
 
-Deno.test("a program that needs a network is said to have none before it starts", bubblewrap, async () => {
+Deno.test("a program that needs a network is reported to have none before it starts", bubblewrap, async () => {
   await using stage = await openStage();
   const said = /the sandbox has no network: agentcli sandbox --network/;
   assert.match((await runProgram(["sandbox", "--", "npm", "--version"], { home: stage.home })).stderr, said);

@@ -49,7 +49,7 @@ Deno.test("secrets list says so when nothing is protected, and when a marker can
   assert.match(run.stderr, /^agentcli: .*\.agentclisecret: line 2 names no path; everything counts as protected$/m);
 });
 
-Deno.test("secrets check tells the rule of a path by any name, and exits 1 when one is open", async () => {
+Deno.test("secrets check shows the rule of a path by any name, and exits 1 when one is open", async () => {
   await using stage = await openStage();
   await Deno.symlink(".env", `${stage.project}/link`);
   await Deno.link(`${stage.project}/.env`, `${stage.project}/twin`);

@@ -1,4 +1,4 @@
-/** What a command wrote while a protected file was replaced or came to be: its output is redacted, and so are its files. */
+/** What a command wrote while a protected file was replaced or created: its output and its files are redacted. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
 import { configure, runProgram, startProgram } from "../helpers/program.ts";
@@ -41,7 +41,7 @@ Deno.test("what a command wrote while a protected file was replaced is protected
   );
 });
 
-Deno.test("what a command wrote while a protected file came to be is protected in any form", bubblewrap, async () => {
+Deno.test("what a command wrote while a protected file was created is protected in any form", bubblewrap, async () => {
   await using stage = await openStage();
   await Deno.remove(`${stage.project}/.env`);
   const value = "another-Value-0815-of-the-user";

@@ -85,7 +85,7 @@ for (const what of ["link", "directory"] as const) {
   });
 }
 
-Deno.test("under narrow permissions what lands elsewhere is taken back, or said", unix, async () => {
+Deno.test("under narrow permissions what lands elsewhere is removed, or reported", unix, async () => {
   const seen = await race({ what: "write", permissions: ["--allow-read", "--allow-write=PLACE"] });
   assertRaced(seen);
   const said = seen.results.flatMap((result, index) =>

@@ -50,7 +50,7 @@ Deno.test("the server is recognized, and its window is that of one slot, from th
   assert.ok((await server.slots()).every((slot) => slot.n_ctx === 4096));
 });
 
-Deno.test("discovery tells a server that serves, one that needs a key, and one that loads", async () => {
+Deno.test("discovery distinguishes a server that serves, one that needs a key, and one that loads", async () => {
   await using serving = await startLlama({ contextWindow: 4096 });
   await using locked = await startLlama({ key: "sk-some-key-000000" });
   await using loading = await startLlama({ ready: false, contextWindow: 2_000_000 });

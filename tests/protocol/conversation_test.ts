@@ -92,7 +92,7 @@ Deno.test("run with stream-json input gives the same events as the root", async 
   for (const shape of shapes) assert.deepEqual(shape, shapes[0]);
 });
 
-Deno.test("initialize tells the models and the commands of the project, and its prompt is the system message", async () => {
+Deno.test("initialize lists the models and the commands of the project, and its prompt is the system message", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Hi.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", alias: "quick" }] } });

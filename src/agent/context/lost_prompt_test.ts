@@ -61,7 +61,7 @@ Deno.test("a prompt that is cut in the middle of a session is seen, room made, a
   }
 });
 
-Deno.test("a server that tells a window with room for the prompt is believed, whatever it counts", async () => {
+Deno.test("a server that reports a window with room for the prompt is believed, whatever it counts", async () => {
   const session = told(testSession(32_768), 32_768);
   const { ask } = droppingModel(4096);
   const options = turnOptions(ask);

@@ -6,7 +6,7 @@ const ollama = "http://127.0.0.1:11434";
 const signal = new AbortController().signal;
 const list = (entry: Record<string, unknown>) => ({ body: { object: "list", data: [{ id: "m", ...entry }] } });
 
-Deno.test("a list that tells the window is all that is asked of vLLM", async () => {
+Deno.test("a list with the window is all that is requested from vLLM", async () => {
   const { client, sent } = standInClient({
     "http://127.0.0.1:8000/v1/models": list({ owned_by: "vllm", max_model_len: 40_960 }),
   });
@@ -15,7 +15,7 @@ Deno.test("a list that tells the window is all that is asked of vLLM", async () 
   assert.equal(sent.length, 1);
 });
 
-Deno.test("Ollama tells the window of a loaded model", async () => {
+Deno.test("Ollama reports the window of a loaded model", async () => {
   const { client, sent } = standInClient({
     [`${ollama}/v1/models`]: list({ owned_by: "library" }),
     [`${ollama}/api/ps`]: { body: { models: [{ name: "m:latest", context_length: 4096 }] } },

@@ -113,7 +113,7 @@ Deno.test("in a root that is a package itself, settings are watched, and in its 
     assert.deepEqual(await madeSince(before), [`${root}/.mcp.json`]);
   }, "/node_modules/own"));
 
-Deno.test("a link with a leading dot goes when settings come to be behind it, and hinders nothing without them", () =>
+Deno.test("a link with a leading dot is removed when settings appear behind it, and stays out of the way without them", () =>
   inPlace(async ({ root, watch, madeSince, write }) => {
     await write("shared/readme");
     await write("venv/lib/a.py");

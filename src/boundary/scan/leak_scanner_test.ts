@@ -87,7 +87,7 @@ Deno.test("fragments that may leave, however many, hide none that may not", asyn
   assert.ok(await scanner.check([text([...entries, `var k = "${SECRET}"`])]) !== null);
 });
 
-Deno.test("a fragment that passed is judged anew once there is another rule", async () => {
+Deno.test("a fragment that passed is checked again once there is another rule", async () => {
   await using given = await project();
   await given.write(".env", `${SECRET}\n`);
   let isOpen = true;

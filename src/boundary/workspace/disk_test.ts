@@ -74,7 +74,7 @@ Deno.test("without a marker everything is open", () =>
     assert.equal(workspace.ambientLabel, "open");
   }));
 
-Deno.test("a provider that is not local reads what no marker covers, and is told the rule for the rest", async (test) => {
+Deno.test("a provider that is not local reads what no marker covers, and gets the rule for the rest", async (test) => {
   const places = {
     "project/.agentclisecret": "no-cloud: sub/x\n",
     ".agentclisecret": "no-cloud: project/sub/x\n",

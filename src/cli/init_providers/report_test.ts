@@ -51,7 +51,7 @@ Deno.test("the table shows label, address, state, server and models with their w
   ]);
 });
 
-Deno.test("a long list of models is cut in the table and told", () => {
+Deno.test("a long list of models is cut in the table, with a note", () => {
   const many = Array.from({ length: 40 }, (_, at) => ({ id: `m${at}`, contextWindow: null }));
   assert.match(discoveryTable([met({ models: many })], { width: Infinity }), /and 28 more\n$/);
 });

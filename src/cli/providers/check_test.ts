@@ -104,13 +104,13 @@ Deno.test("the window of each model is shown with where it is from", async () =>
   ]);
 });
 
-Deno.test("a bound that is no window is not told as one", async () => {
+Deno.test("a bound that is no window is not reported as one", async () => {
   await using server = await serving({ models: list([{ id: "a", owned_by: "FreeToken", context_length: 131072 }]) });
   const { lines } = await checked(server, { models: [model("a")] });
   assert.deepEqual(lines.slice(2), [{ kind: "ok", text: "server recognized: FreeToken" }]);
 });
 
-Deno.test("a server that lists nothing and answers all the same is reachable, with a warning", async () => {
+Deno.test("a server that lists nothing but answers is reachable, with a warning", async () => {
   for (const status of [500, 404, 501]) {
     await using server = await serving({
       script: () => say("Hi."),

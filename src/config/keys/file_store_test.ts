@@ -88,7 +88,7 @@ Deno.test("without its key file nothing opens, and nothing is written that would
   assert.equal(home.files.get("credentials.json"), before);
 });
 
-Deno.test("removing tells whether there was a key, and makes no file", async () => {
+Deno.test("removing returns whether there was a key, and creates no file", async () => {
   const home = memoryHome();
   const store = openFileStore(home);
   assert.equal(await store.remove("p"), false);

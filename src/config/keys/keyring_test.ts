@@ -73,7 +73,7 @@ Deno.test("what the tool complains about is reported in our words, without repea
   }
 });
 
-Deno.test("without the tool or a bus it is said which of them is missing", unix, async () => {
+Deno.test("without the tool or a bus the error says which of them is missing", unix, async () => {
   assert.match(await refusal(keyringAt("/nowhere").find("p")), /secret-tool is not installed/);
   await withTool("exit 0", async (place) => {
     assert.match(await refusal(keyringAt(place, { HOME: "/home/x" }).find("p")), /no session bus/);

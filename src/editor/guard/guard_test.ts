@@ -325,7 +325,7 @@ const LONG: readonly [string, string, boolean][] = [
 ];
 
 for (const [what, line, blocked] of LONG) {
-  Deno.test(`the guard judges a command with ${what} in time`, { timeout: 60_000 }, async () => {
+  Deno.test(`the guard checks a command with ${what} in time`, { timeout: 60_000 }, async () => {
     const at = await project();
     // The other assistants' lines go the same way.
     const refusal = await at.ask("pre_run_command", { command_line: line });

@@ -41,7 +41,7 @@ for (const [what, change, expected] of CASES) {
   });
 }
 
-Deno.test("a directory outside of the project is judged by its own markers", async () => {
+Deno.test("a directory outside of the project is checked by its own markers", async () => {
   await using at = await project(() => {});
   const other = await Deno.makeTempDir();
   try {

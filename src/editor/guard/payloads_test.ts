@@ -173,7 +173,7 @@ Deno.test("an editor's own hooks let our server's tools pass, and no others of t
   assert.match((await ask("agentcli", "read_file"))?.reason ?? "", /\.env is protected/);
 });
 
-Deno.test("what cannot be judged is refused", () => {
+Deno.test("what cannot be checked is refused", () => {
   const read = (input: string, event = "PreToolUse") => () =>
     readPayload("claude", event, { input, env: () => undefined });
   for (const input of ["", "{", "[]", "null", '{"tool_input":{}}', '{"tool_name":7}', "7"]) assert.throws(read(input));

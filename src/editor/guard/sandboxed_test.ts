@@ -129,7 +129,7 @@ Deno.test("no advice shows a fragment of protected content, and no sandbox lets 
   }
 });
 
-Deno.test("without a sandbox the reader judges the whole line, in that form too", async () => {
+Deno.test("without a sandbox the reader checks the whole line, in that form too", async () => {
   await using at = await guardedProject();
   assert.equal(await at.command("agentcli sandbox -- ls src"), null);
   assert.notEqual(await at.command("agentcli sandbox -- cat .env"), null);

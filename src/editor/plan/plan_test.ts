@@ -209,7 +209,7 @@ Deno.test("a lost ledger makes everything foreign, and nothing is written twice"
   assert.equal((await at.read("hooks.json")).includes("ours"), false);
 });
 
-Deno.test("a stale ledger whose project is gone makes nothing anew until asked", async () => {
+Deno.test("a stale ledger whose project is gone recreates nothing until asked", async () => {
   await using at = await place();
   const guard = at.artifact("guard", [at.file("deep/a.sh", "x")]);
   await applyChanges(at.home, wanted({ add: [guard] }));

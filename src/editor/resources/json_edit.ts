@@ -129,8 +129,8 @@ export function addItem(json: EditableJson, path: readonly string[], value: unkn
 }
 
 /**
- * Sets what stands between the brackets of an empty container as it was found; `original` is what was found. Nothing
- * where the container was no empty one of this kind, and where anything but white space between the brackets differs.
+ * Restores what was between the brackets of an empty container; `original` is what was found. Does nothing
+ * where the container was not an empty one of this kind, and where anything but white space between the brackets differs.
  */
 export function restoreEmpty(json: EditableJson, path: readonly string[], { original }: { original: JsonNode }): void {
   const [now, then] = [nodeAt(json.root, path), nodeAt(original, path)];

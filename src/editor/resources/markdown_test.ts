@@ -22,7 +22,7 @@ Deno.test("globs are read in every form that the editors accept", async () => {
   assert.equal(await globsOf("empty-values.md"), "");
 });
 
-Deno.test("a rule is judged by its trigger and what that needs", async () => {
+Deno.test("a rule is checked by its trigger and what that needs", async () => {
   const problems = async (name: string) => ruleProblems(await Deno.readTextFile(new URL(name, FIXTURES))).length;
   assert.equal(await problems("comma.md"), 0);
   assert.equal(await problems("colon.md"), 0);

@@ -71,7 +71,7 @@ Deno.test("a server that wants a key, or is loading, is recognized", async () =>
   ]);
 });
 
-Deno.test("what is no model server is said to be none", async () => {
+Deno.test("a server that is no model server is reported as such", async () => {
   for (
     const answer of [{ body: "<html></html>" }, { status: 404, body: "no" }, { body: { error: "x" } }, { body: "7" }]
   ) {

@@ -30,7 +30,7 @@ async function window(
   };
 }
 
-Deno.test("Ollama tells the window of loaded models only, whatever the spelling of the name", async () => {
+Deno.test("Ollama reports the window of loaded models only, whatever the spelling of the name", async () => {
   const running = { body: { models: [{ name: "Qwen3:latest", model: "qwen3:latest", context_length: 32768 }] } };
   const answers = { "/api/ps": running };
   assert.equal((await window("ollama", answers, { model: "qwen3" })).tokens, 32768);
@@ -78,7 +78,7 @@ Deno.test("the placeholder of a router's own settings is no window", async () =>
   assert.equal((await window("llama.cpp", { "/props": props })).tokens, null);
 });
 
-Deno.test("LM Studio tells the window of loaded instances, not the maximum of the model", async () => {
+Deno.test("LM Studio reports the window of loaded instances, not the maximum of the model", async () => {
   const models = {
     body: {
       models: [
@@ -108,7 +108,7 @@ for (
     "context_length",
   ]] as const
 ) {
-  Deno.test(`${server} tells the window in its list, which is asked for when it is not at hand`, async () => {
+  Deno.test(`${server} reports the window in its list, which is requested when it is not at hand`, async () => {
     const body = { object: "list", data: [{ id: "m", [field]: 32768 }] };
     assert.equal((await window(server, {}, { list: listOf(body) })).tokens, 32768);
     assert.equal((await window(server, { "/v1/models": { body } })).tokens, 32768);
@@ -125,7 +125,7 @@ Deno.test("TabbyAPI, KoboldCpp and LiteLLM are asked at their own places", async
   assert.equal((await window("litellm", lite)).tokens, 128000);
 });
 
-Deno.test("a window that nobody tells is unknown", async () => {
+Deno.test("a window that no server reports is unknown", async () => {
   assert.equal((await window(null, {})).tokens, null);
   assert.equal((await window("mini-sglang", {})).tokens, null);
   assert.equal((await window("constructor", {})).tokens, null);

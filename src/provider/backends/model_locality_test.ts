@@ -171,7 +171,7 @@ Deno.test("local: true speaks for a gateway, never for a cloud model", async () 
   assert.equal((await localityOf(alias, { trusted: true })).locality.kind, "remote");
 });
 
-Deno.test("a locality is asked for anew each time: the server may be another one", async () => {
+Deno.test("a locality is requested each time: the server may be another one", async () => {
   const { cache, located, sent } = await localityOf(HERE["an ordinary model of Ollama"] ?? {});
   const count = sent.length;
   await cache.of(located);
@@ -220,7 +220,7 @@ Deno.test("a gateway that is heard later takes nothing from what was heard of a 
   assert.equal((await cache.of(trusted)).kind, "remote");
 });
 
-Deno.test("the user's word outweighs a gateway that a response tells of", async () => {
+Deno.test("the user's word outweighs a gateway that a response reveals", async () => {
   const { cache, located } = await localityOf({});
   const answer = { headers: new Map([["x-portkey-trace-id", "1"]]) };
   assert.equal(cache.hear({ ...located, trusted: true }, answer), null);

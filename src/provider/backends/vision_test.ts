@@ -18,7 +18,7 @@ const listOf = (owner: string, more: Record<string, unknown> = {}): StandInAnswe
   body: { object: "list", data: [{ id: "m", object: "model", owned_by: owner, ...more }] },
 });
 
-Deno.test("llama.cpp tells by the modalities of its settings", async () => {
+Deno.test("llama.cpp reports it by the modalities of its settings", async () => {
   for (const vision of [true, false]) {
     const answers = { "/v1/models": listOf("llamacpp"), "/props": { body: { modalities: { vision, audio: false } } } };
     assert.deepEqual(await visionOf(answers), { sees: vision, paths: ["/v1/models", "/props"] });
@@ -37,14 +37,14 @@ Deno.test("a llama.cpp router is asked by name, without making it load the model
   assert.equal((await visionOf(answers)).sees, true);
 });
 
-Deno.test("Ollama tells by the capabilities of a model; older ones tell nothing", async () => {
+Deno.test("Ollama reports it by the capabilities of a model; older ones report nothing", async () => {
   const asked = (show: unknown) => visionOf({ "/v1/models": listOf("library"), "/api/show": { body: show } });
   assert.equal((await asked({ capabilities: ["completion", "vision"] })).sees, true);
   assert.equal((await asked({ capabilities: ["completion", "tools"] })).sees, false);
   assert.equal((await asked({ details: {} })).sees, null);
 });
 
-Deno.test("LM Studio tells in both of its APIs", async () => {
+Deno.test("LM Studio reports it in both of its APIs", async () => {
   const list = listOf("organization_owner");
   const newer = { body: { models: [{ key: "m", capabilities: { vision: true } }] } };
   assert.equal((await visionOf({ "/v1/models": list, "/api/v1/models": newer })).sees, true);
@@ -61,7 +61,7 @@ Deno.test("services tell in their list", async () => {
   assert.deepEqual(await list({ capabilities: { vision: false } }), { sees: false, paths: ["/v1/models"] });
 });
 
-Deno.test("what nobody tells is not known, and no answer of a server throws", async () => {
+Deno.test("what no server reports is not known, and no answer of a server throws", async () => {
   assert.equal((await visionOf({ "/v1/models": listOf("vllm") })).sees, null);
   assert.equal((await visionOf({ "/v1/models": { status: 500, body: "x" } })).sees, null);
   assert.equal((await visionOf({})).sees, null);

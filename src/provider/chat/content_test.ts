@@ -31,7 +31,7 @@ Deno.test("type and size of an image are what its bytes say, whatever it is call
   }
 });
 
-Deno.test("what begins like no image is none", () => {
+Deno.test("what does not begin like an image is none", () => {
   for (const bytes of [new Uint8Array(), new TextEncoder().encode("PNG"), new Uint8Array(100)]) {
     assert.deepEqual(readImage(bytes, { name }), { kind: "other" });
   }

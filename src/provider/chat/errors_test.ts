@@ -54,7 +54,7 @@ Deno.test("words about images mean images only where some were sent, and an over
   assert.equal(kindOf("Internal Server Error", true, 500), "transient");
 });
 
-Deno.test("an overflow inside a stream is one, and tells its numbers", () => {
+Deno.test("an overflow inside a stream is recognized, with its numbers", () => {
   const error = {
     error: { message: "request (9000 tokens) exceeds the available context size (4096 tokens)", code: 500 },
   };

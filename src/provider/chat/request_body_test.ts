@@ -86,7 +86,7 @@ Deno.test("whatever becomes of a history, its bytes are those of all its message
   );
 });
 
-Deno.test("bytes of messages that were there before are not made again", () => {
+Deno.test("bytes of earlier messages are not encoded again", () => {
   const known = createChatCache();
   const messages: WireMessage[] = [{ role: "user", content: "one" }, { role: "assistant", content: "two" }];
   const before = requestBody(request(messages), known).pieces;

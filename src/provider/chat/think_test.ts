@@ -109,7 +109,7 @@ for (const { what, given, text, reasoning } of answers) {
   });
 }
 
-Deno.test("tags are text where the server tells reasoning apart itself", () => {
+Deno.test("tags are text where the server separates reasoning itself", () => {
   assert.deepEqual(split(["<think>a</think>"], true), { text: "<think>a</think>", reasoning: "" });
 });
 

@@ -23,7 +23,7 @@ Deno.test("a call without an index is a new one, and what has neither id nor nam
   assert.deepEqual(calls, [{ id: "x", name: "f", raw: '{"a":1}' }, { id: "y", name: "f", raw: "{}" }]);
 });
 
-Deno.test("arguments that are sent anew and longer each time are taken once", () => {
+Deno.test("arguments that are sent again and longer each time are taken once", () => {
   const { calls } = collect(
     named("f", '{"a"', { index: 0, id: "x" }),
     named("", '{"a":"b', { index: 0 }),
@@ -51,7 +51,7 @@ Deno.test("the word null is no id", () => {
   assert.equal(collect(named("f", "{}", { id: "null" })).calls[0]?.id, "");
 });
 
-Deno.test("a piece tells its call and, once, the name", () => {
+Deno.test("a piece names its call and, once, the tool", () => {
   const { pieces } = collect(
     named("f", "", { index: 0, id: "x" }),
     named("f", "{", { index: 0, id: "x" }),

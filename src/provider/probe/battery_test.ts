@@ -125,7 +125,7 @@ Deno.test("a server that refuses tools is used with calls in text", async () => 
   assert.equal(verdictOf(report).text, "yes, with tool calls as text");
 });
 
-Deno.test("calls that come as text although tools were declared are recovered and told", async () => {
+Deno.test("calls that come as text although tools were declared are recovered and reported", async () => {
   const report = await probed({ tools: "as text" });
   assert.deepEqual(found(report, "parallelCalls"), {
     how: "text",
@@ -276,7 +276,7 @@ Deno.test("the broken-off reply is left at its first piece, and the next is aske
   client.close();
 });
 
-Deno.test("a server without a list of models is reachable all the same", async () => {
+Deno.test("a server without a list of models still counts as reachable", async () => {
   await using server = startFakeServer({ models: null, script: probedModel() });
   const report = await probe(server);
   assert.equal(found(report, "reachable").models, null);

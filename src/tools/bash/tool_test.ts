@@ -137,7 +137,7 @@ Deno.test("a project with protected paths refuses commands and says what to use"
     await assert.rejects(Deno.stat(`${project.root}/ran`), Deno.errors.NotFound);
   }, { marker: "no-cloud: .env\n" }));
 
-Deno.test("a command that cannot be given to a shell is refused with the way on", () =>
+Deno.test("a command that cannot be given to a shell is refused with what to do instead", () =>
   inToolProject(async (project) => {
     assert.match((await bash(project, { command: " " })).content, /empty/);
     assert.match((await bash(project, { command: "a\0b" })).content, /NUL/);

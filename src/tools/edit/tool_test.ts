@@ -139,7 +139,7 @@ Deno.test("no match shows the nearest lines, the first difference and why", () =
     assert.equal(nothing.after, before);
   }));
 
-Deno.test("edits that cannot be meant are refused with the way on", () =>
+Deno.test("edits that cannot be meant are refused with what to do instead", () =>
   inToolProject(async (project) => {
     assert.match((await edited(project, { before: "a", old: "", new: "x" })).content, /use Write/);
     assert.match(

@@ -88,7 +88,7 @@ Deno.test("patterns that never end elsewhere end here", { timeout: 60_000 }, asy
   for (const pattern of slow) assert.deepEqual(await lines(pattern, text), [], pattern);
 });
 
-Deno.test("the clock is looked at within a text, and a line of more than a million characters is left out and told", async () => {
+Deno.test("the clock is checked within a text, and a line of more than a million characters is left out and reported", async () => {
   let looks = 0;
   const late = () => ++looks > 3;
   assert.deepEqual(await lines("a.*b", "a\n".repeat(1_000_000), { ...WATCH, late }), []);

@@ -100,7 +100,7 @@ Deno.test("a file that was only touched counts as unchanged", () =>
     assert.equal((await run(writeTool, { file_path: "a.txt", content: "yours" })).isError, false);
   }));
 
-Deno.test("writing what is there already is said and not done", () =>
+Deno.test("writing what is there already is reported and not done", () =>
   inToolProject(async ({ run, write, root }) => {
     await write("a.txt", "same\n");
     await run(readTool, { file_path: "a.txt" });

@@ -73,7 +73,7 @@ Deno.test("what does not end when it is stopped is left after a while, with the 
   }
 });
 
-Deno.test("an error is told and the next text is taken", async () => {
+Deno.test("an error is reported and the next text is taken", async () => {
   const { work, told } = chatWork();
   const code = work.run(begin, (text) => {
     if (text === "two") work.leave();

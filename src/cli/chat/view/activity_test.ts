@@ -33,7 +33,7 @@ Deno.test("without word of the server a prompt is predicted from the speed befor
   );
 });
 
-Deno.test("what streams tells its time, tokens and speed, and that nothing comes", () => {
+Deno.test("a stream shows its time, tokens and speed, and when nothing comes", () => {
   assert.equal(
     text({ kind: "writing", bytes: 720, what: null }, { spent: 12_000 }),
     "writing 12s · 180 tokens · 15 t/s",
@@ -62,7 +62,7 @@ Deno.test("a retry counts down, a load counts up in the server's words", () => {
   assert.equal(text({ kind: "running", what: "npm test" }, { spent: 12_000 }), "running npm test 12s · Esc stops");
 });
 
-Deno.test("the end of a turn tells its time, its tokens and the speed, as far as they are known", () => {
+Deno.test("the end of a turn shows its time, its tokens and the speed, as far as they are known", () => {
   const usage = { promptTokens: 1400, cachedTokens: 1200, completionTokens: 297 };
   assert.equal(
     doneText({ durationMs: 37_400, usage, rate: 15.2 }),

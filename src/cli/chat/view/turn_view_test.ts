@@ -129,7 +129,7 @@ Deno.test("how fast prompts are read is measured, and what is known of the serve
   assert.equal(await turn(), "processing prompt ~2k/3k · 1000 t/s · ~1s left · Esc stops");
 });
 
-Deno.test("the server's own count of what it read goes before any prediction", async () => {
+Deno.test("the server's own count of what it read overrides any prediction", async () => {
   const { clock, view, activity, delta } = shownTurn();
   view.beginTurn();
   view.event(request);
@@ -139,7 +139,7 @@ Deno.test("the server's own count of what it read goes before any prediction", a
   assert.equal(activity(), "processing prompt 512/900 · 512 t/s · ~1s left · Esc stops");
 });
 
-Deno.test("a model that loads is waited for without counting, and told of once in a chat", () => {
+Deno.test("the wait for a model that loads does not count, and is reported once in a chat", () => {
   const notice: RetryNotice = {
     kind: "loading",
     attempt: 1,

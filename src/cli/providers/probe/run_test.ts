@@ -85,7 +85,7 @@ Deno.test("a narrow terminal gets wrapped figures, none cut", async () => {
   assert.match(lines.replace(/\s+/g, " "), /window proved [\d,]+ tokens; start repeated from 3 of 3 prompts/);
 });
 
-Deno.test("what was found is stored field by field, and told as old and new", async () => {
+Deno.test("what was found is stored field by field, and shown as old and new", async () => {
   await using home = await temporaryHome();
   await using server = serverOf({ window: 8192, reasoning: "wanted back" });
   const entry = { id: "fake", alias: "f", context_window: 4096, role: "main" };
