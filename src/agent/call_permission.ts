@@ -28,10 +28,10 @@ export async function permit(
   const subject = tool.subject(input);
   const target = await targetOf(tool, subject, session);
   if ("refused" in target) return { refused: target.message, interrupt: false };
+  const denial = { toolName: tool.name, callId: call.id, input };
   const forbidden = await tool.forbidden?.(input, context()) ?? null;
   if (forbidden !== null) {
     session.deniedUnasked.set(rule.name, true);
-    const denial = { toolName: tool.name, callId: call.id, input };
     await emit({ kind: "permission_denied", denial, subject, message: forbidden });
     return { refused: forbidden, interrupt: false };
   }
@@ -40,33 +40,17 @@ export async function permit(
     session.deniedUnasked.set(rule.name, false);
     return { input };
   }
-  const precheck = decision.behavior === "ask" ? await tool.precheck?.(input, context()) ?? null : null;
+  const { behavior, reason } = decision;
+  const precheck = behavior === "ask" ? await tool.precheck?.(input, context()) ?? null : null;
   if (precheck !== null) return { input, result: precheck };
-  const ruleName = tool.ruleName?.(input);
-  const question = {
-    toolName: tool.name,
-    ruleName,
-    callId: call.id,
-    input,
-    subject,
-    reason: decision.reason,
-  };
+  const question = { ...denial, ruleName: tool.ruleName?.(input), subject, reason };
   const answer = await answerTo(decision, { question, ask, hooked }, signal);
-  if (answer?.behavior === "allow") {
-    session.deniedUnasked.set(rule.name, false);
-    return await changedInput(tool, { input, changed: answer.input }, session);
-  }
   session.deniedUnasked.set(rule.name, answer === null);
+  if (answer?.behavior === "allow") return await changedInput(tool, { input, changed: answer.input }, session);
   const message = answer === null
-    ? `Permission denied: ${decision.reason} Do not call ${tool.name} for this again; go on without it or say what is needed.`
+    ? `Permission denied: ${reason} Do not call ${tool.name} for this again; go on without it or say what is needed.`
     : answer.message;
-  await emit({
-    kind: "permission_denied",
-    denial: { toolName: tool.name, callId: call.id, input },
-    subject,
-    message: decision.reason,
-    told: answer?.told,
-  });
+  await emit({ kind: "permission_denied", denial, subject, message: reason, told: answer?.told });
   return { refused: message, interrupt: answer?.interrupt === true };
 }
 
