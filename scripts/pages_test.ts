@@ -21,10 +21,10 @@ Deno.test("a path that is not there is reported with its page and line", async (
 Deno.test("words are counted for each room, and only where they count", () => {
   const counts = countWords([
     { path: "src/agent/a.ts", text: "/** What it is. */ tellBreak(); // a verb" },
-    { path: "docs/x.md", text: "What it is. A verb, two verbs, adverbial." },
+    { path: "docs/x.md", text: "What it is. A verb, two verbs, adverbial. It says the way on, not the way onward." },
   ]);
   assert.deepEqual([...counts].map(([place, words]) => [place, Object.fromEntries(words)]), [
     ["src/agent", { verb: 1, tell: 1, "/** What": 1 }],
-    ["docs/x.md", { verb: 2 }],
+    ["docs/x.md", { verb: 2, "the way on": 1 }],
   ]);
 });

@@ -78,6 +78,11 @@ const RULES: readonly Rule[] = [
   },
   { word: "objection", pattern: /\bobjections?\b/g, use: "precheck" },
   { word: "GO_ON", pattern: /GO_ON|\bnudged\b|goneOn/g, use: "continue prompts, continuations" },
+  {
+    word: "the way on",
+    pattern: /\bthe way on\b|\bfor ever\b|\bcame to be\b|\bthat (?:is|are) none\b(?! of)/g,
+    use: "what to do; forever; became, was created; any other",
+  },
   { word: "fell silent", pattern: /fell silent|takes no tools|has no room for/g, use: "a plain sentence" },
   {
     word: "-our, -ise",

@@ -362,7 +362,7 @@ Deno.test("a ledger of a project that is gone or moved changes nothing elsewhere
   assert.equal((await inMoved("remove", "--all", "--yes")).code, 0);
   assert.equal((await inMoved("check")).code, 0);
   assert.deepEqual(fileTree(home.root), before);
-  // At the old place everything is missing, which is said, and made again when asked.
+  // At the old place everything is missing, which is reported, and recreated when asked.
   assert.equal((await editor(home, "check")).code, 1);
   await done(home, "remove", "--all", "--yes");
   assert.deepEqual(fileTree(home.root), before);

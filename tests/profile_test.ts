@@ -163,7 +163,7 @@ Deno.test("reasoning goes back under the name that it came with, and not at all 
   }
 });
 
-Deno.test("a model that reasons for ever is asked once more without reasoning, and nothing of it stays", async () => {
+Deno.test("a model that reasons forever is asked once more without reasoning, and nothing of it stays", async () => {
   const forever = "Wait, let me think again. ".repeat(40);
   for (const stubborn of [false, true]) {
     await using home = await temporaryHome();

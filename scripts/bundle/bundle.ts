@@ -1,6 +1,6 @@
 /**
  * `deno task bundle`: writes `dist/agentcli.js`, the one file that is shipped. Made twice and compared, so that what is
- * published can be made again by anyone. Prints the size. Exit 1 when the text differs or names this machine.
+ * published can be rebuilt by anyone. Prints the size. Exit 1 when the text differs or names this machine.
  */
 import { buildBundle, deno } from "./build.ts";
 import { firstLeak } from "./text.ts";

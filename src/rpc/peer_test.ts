@@ -96,7 +96,7 @@ Deno.test("what comes after the answer is written after it", async () => {
   await running;
 });
 
-Deno.test("a request that is cancelled ends with -32800, or without an answer where the protocol wants none", async () => {
+Deno.test("a request that is canceled ends with -32800, or without an answer where the protocol wants none", async () => {
   const forever: Partial<RpcHandlers> = {
     request: (method, _params, { signal }) =>
       method === "quick" ? Promise.resolve({}) : new Promise((_, reject) => {

@@ -1,5 +1,5 @@
 /**
- * What commands change is kept for undo: never what is protected, in whatever way it came to be so; and what is restored
+ * What commands change is kept for undo: never what is protected, however it became so; and what is restored
  * lands nowhere but where it was. Each attack has a control that shows that the content would be found, or the file written.
  */
 import assert from "node:assert/strict";

@@ -271,7 +271,7 @@ export function assertSealed(played: Played, what = ""): void {
   );
 }
 
-/** O4 for a run that ended: exit 6, and a message that names what is asked for and the way on. */
+/** O4 for a run that ended: exit 6, and a message that names what is asked for and what to do. */
 export function assertRefusedRun(played: Played, named: RegExp): void {
   const { done } = played;
   assert.equal(done.code, 6, done.stderr);

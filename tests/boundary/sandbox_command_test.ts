@@ -185,7 +185,7 @@ Deno.test("output streams in half a second, in order, as bytes, and without an e
   const expected = Array.from({ length: 200 }, (_, index) => `o ${index + 1}\ne ${index + 1}\n`).join("");
   assert.ok(stdout.startsWith(expected), stdout.slice(0, 400));
   assert.equal(stdout.length, expected.length + 4_000_000);
-  // A command that would go on for ever ends with its reader.
+  // A command that would run forever ends with its reader.
   await using cut = startCommand(["sh", "-c", `${programCommand().join(" ")} sandbox -- yes | head -n 2`], { home });
   assert.equal((await cut.finished).stdout, "y\ny\n");
   const bytes = await runProgram(["sandbox", "--", "printf", "\\303\\050 | \\377"], { home });

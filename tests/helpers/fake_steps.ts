@@ -85,7 +85,7 @@ export function html(text = "Sign in"): Step {
   return { kind: "status", status: 200, body, headers: { "content-type": "text/html" } };
 }
 
-/** The same step for ever. */
+/** The same step forever. */
 export function always(step: Step): Step {
   return { kind: "repeat", step };
 }

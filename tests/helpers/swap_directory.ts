@@ -9,7 +9,7 @@ const stop = new AbortController();
 void new Response(Deno.stdin.readable).text().then(() => stop.abort());
 const end = performance.now() + 20_000;
 
-/** Puts `from` in the place of the directory, which somebody else may have made anew in between. */
+/** Puts `from` in the place of the directory, which somebody else may have created again in between. */
 function putThere(from: string): void {
   for (let time = 0; time < 10_000; time++) {
     try {

@@ -65,7 +65,7 @@ const WAYS: Readonly<Record<string, { before: number | null; wanted(at: Place): 
   "a removal": { before: 1, wanted: (at) => ({ remove: [artifact(at, 1)] }) },
 };
 
-/** Home and disk that stop for ever before the `count`th write, as a killed process does. `stopped` says when. */
+/** Home and disk that stop forever before the `count`th write, as a killed process does. `stopped` says when. */
 function killedAt(count: number, home: Home) {
   let left = count;
   let tell = () => {};
@@ -80,7 +80,7 @@ function killedAt(count: number, home: Home) {
     ...home,
     write: (name, text) => step().then(() => home.write(name, text)),
     remove: (name) => step().then(() => home.remove(name)),
-    // The lock of a killed process is gone; here its work waits for ever, and would hold it.
+    // The lock of a killed process is gone; here its work waits forever, and would hold it.
     locked: (_, work) => work(),
   };
   const disk: DiskAccess = {

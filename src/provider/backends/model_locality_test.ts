@@ -11,7 +11,7 @@ const REMOTE_TAG = { name: "M:latest", model: "m:latest", remote_host: "https://
 const LIST = { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] };
 
 async function localityOf(answers: Record<string, StandInAnswer>, more: { model?: string; trusted?: boolean } = {}) {
-  // As of a server that is none of Ollama's, but for what the case says.
+  // As from a server other than Ollama, except for what the case says.
   const unknown = { status: 404, body: {} };
   const { client, sent } = standInClient({
     [SHOW]: unknown,
