@@ -3,7 +3,6 @@ import { findProgram } from "../boundary/programs.ts";
 import { protectedProjects } from "../boundary/policy/project.ts";
 import { ContentScanner, scannerAt } from "../agent/content_scanner.ts";
 import { sandboxEnvironment } from "../boundary/policy/environment.ts";
-import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { createSessionSandbox, type SandboxedCommand } from "../boundary/sandbox/sandbox.ts";
 import { runWatched, type WatchedOutcome, type WatchOptions } from "../boundary/sandbox/watched_run.ts";
 import { keyVariables } from "../config/endpoint.ts";
@@ -14,6 +13,7 @@ import { openProjectContext } from "./secrets/context.ts";
 import type { Invocation } from "./command.ts";
 import type { SANDBOX_OPTIONS } from "./boundary_commands.ts";
 import { BoundedOutput } from "../tools/bash/bounded_output.ts";
+import { exposureNotice } from "../tools/bash/start.ts";
 import { hiddenProgramNotice } from "../tools/bash/hidden_program.ts";
 import { configured, notice, warn } from "./result.ts";
 
@@ -80,13 +80,8 @@ export async function run(
     if (unread !== null) throw unread;
     return code;
   }
-  const [path = UNKNOWN_PATH] = exposed;
-  throw new AgentcliError(
-    "policy_refused",
-    `${path} became protected or was replaced while the command ran, which could see it: the command was ended, and its output ` +
-      "from then on is redacted",
-    { hint: "run the command again" },
-  );
+  const { message, hint } = exposureNotice(exposed);
+  throw new AgentcliError("policy_refused", `${message}, and its output from then on is redacted`, { hint });
 }
 
 /** Exit codes of processes that a signal ended. */

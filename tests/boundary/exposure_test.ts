@@ -5,6 +5,7 @@ import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { protectCopies } from "../../src/boundary/scan/copies.ts";
 import { listQuarantine, restoreQuarantined } from "../../src/cli/quarantine.ts";
+import { runInProcess } from "../helpers/in_process.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded, standing } from "./slipped.ts";
@@ -215,3 +216,41 @@ Deno.test("what a command saw makes neither a marker from right before it nor th
     assert.equal(notice?.includes(".agentclisecret,") || notice?.includes(".agentclisecret "), before < 0);
   }
 });
+
+const SAVED: [how: string, path: string, isEnded: boolean][] = [
+  ["by renaming", ".env", true],
+  ["in place", ".env", false],
+  ["by renaming, in a protected directory", "secrets/k.txt", false],
+];
+
+for (const [how, path, isEnded] of SAVED) {
+  const what = isEnded ? "ends it, and says which files to release" : "goes on unseen";
+  Deno.test(`a protected file that is saved ${how} while a command runs ${what}`, bubblewrap, async () => {
+    await using stage = await openStage();
+    const file = `${stage.project}/${path}`;
+    const command = `echo > ready.txt; ${UNTIL("go.txt")}; cat ${path} || echo hidden`;
+    const value = `NEWKEY${crypto.randomUUID().replaceAll("-", "")}`;
+    const saving = (async () => {
+      await standing(`${stage.project}/ready.txt`);
+      await stage.write("also.txt", "saved together with it\n");
+      await stage.write(how === "in place" ? path : `${stage.home.root}/new`, `${value}\n`);
+      if (how !== "in place") await Deno.rename(`${stage.home.root}/new`, file);
+      await stage.write("go.txt", "go");
+    })();
+    const { done, results } = await stage.play("loc", { script: [ask(want("shell", { command })), say("ok")], args });
+    await saving;
+    assert.equal(await Deno.readTextFile(file), `${value}\n`, "control: it was saved");
+    // The mount of the view goes with the name that is replaced: from then on the command reads the new file.
+    assert.equal(/redacted/.test(results[0] ?? ""), isEnded, results[0]);
+    assert.ok(!results.join().includes(value), results.join());
+    const said = /\.env became protected or was replaced while the command ran.*saved in place/;
+    assert.equal(said.test(done.stderr), isEnded, done.stderr);
+    const release = /if none of them holds its content: agentcli secrets trust ([^)]*)\)/.exec(done.stderr)?.[1];
+    assert.equal(release?.includes("also.txt") ?? false, isEnded, done.stderr);
+    if (release === undefined) return assert.match(results[0] ?? "", /hidden/);
+    const check = async () => (await runInProcess(["secrets", "check", "also.txt"], { home: stage.home })).code;
+    assert.equal(await check(), 0);
+    await runInProcess(["secrets", "trust", "--yes", ...release.split(" ")], { home: stage.home });
+    assert.equal(await check(), 1);
+  });
+}

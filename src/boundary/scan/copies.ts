@@ -5,6 +5,7 @@
 import { type FileStatus, lstatSync, statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
+import { shellWord } from "../../shell/quote.ts";
 import { type Listing, within } from "../policy/listing.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
@@ -61,8 +62,10 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
     ? "since they hold protected content"
     : `since ${exposed.path} became protected or was replaced meanwhile`;
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
-  return `protected from now on, ${why}: ${names.slice(0, MOST_NAMED).join(", ")}${more} ` +
-    "(agentcli secrets list shows them, agentcli secrets trust releases them)";
+  const release = exposed !== undefined && more === ""
+    ? `if none of them holds its content: agentcli secrets trust ${names.map(shellWord).join(" ")}`
+    : "agentcli secrets list shows them, agentcli secrets trust releases them";
+  return `protected from now on, ${why}: ${names.slice(0, MOST_NAMED).join(", ")}${more} (${release})`;
 }
 
 /** Returns what covers those places that are outside of the project, undefined if there are none; `before` if it is that. */

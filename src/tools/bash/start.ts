@@ -10,6 +10,7 @@ import {
   sandboxReason,
   type SandboxRefusal,
 } from "../../boundary/sandbox/sandbox.ts";
+import { UNKNOWN_PATH } from "../../boundary/policy/protection_rule.ts";
 import { unsandboxed, type WatchedProgram, type WatchOptions } from "../../boundary/sandbox/watched_run.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -162,6 +163,17 @@ export function watchOptions(context: ToolContext): WatchOptions {
 /** Returns the scanner that looks for protected content in a text. */
 function holdsProtected({ checkWrite }: ToolContext): WatchOptions["holdsProtected"] {
   return checkWrite && (async (text) => await checkWrite(text, "it") !== null);
+}
+
+/** Says to the user why a command that could see a protected path was ended, and how to keep that from happening. */
+export function exposureNotice([path = UNKNOWN_PATH]: readonly string[]): { message: string; hint: string } {
+  return {
+    message:
+      `${path} became protected or was replaced while the command ran, which could see it: the command was ended`,
+    hint:
+      "run the command again; many editors replace a file when they save it: saved in place, or in a directory that " +
+      "is protected as a whole, it stays hidden",
+  };
 }
 
 const CLOSED_NETWORK =

@@ -4,7 +4,15 @@ import { endingWithUs } from "../../platform/process_group.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { notifyOnce, type ReadyCommand, readyCommand, shellFor, watchOptions, withoutSandbox } from "./start.ts";
+import {
+  exposureNotice,
+  notifyOnce,
+  type ReadyCommand,
+  readyCommand,
+  shellFor,
+  watchOptions,
+  withoutSandbox,
+} from "./start.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { bashDeclaration, type BashInput } from "../declarations.ts";
 
@@ -69,7 +77,11 @@ async function runCommand(
     notes.push(`[moved to quarantine, since only the user may create them: ${paths.join(", ")}]`);
   }
   if (outcome.ended === "abort" && exposed === null) notes.push("[ended: it made such files again and again]");
-  if (exposed !== null) notes.push(REDACTED);
+  if (exposed !== null) {
+    notes.push(REDACTED);
+    const { message, hint } = exposureNotice(exposed);
+    await context.notify?.(`${message}; ${hint}`);
+  }
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") {
     notes.push(
