@@ -22,10 +22,7 @@ const TELLING = 8;
 const OFFER_LINES_AT = 2;
 
 /** Where a call changes the file, and how the text there differs from old_string. */
-export interface Found {
-  replacements: Replacement[];
-  differs: "none" | "signs" | "white space";
-}
+export type Found = Omit<Match & { kind: "found" }, "kind">;
 
 export type Wanted = Pick<EditInput, "replace_all" | "start_line" | "end_line" | "expected_replacements"> & EditPart;
 
