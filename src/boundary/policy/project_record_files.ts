@@ -15,8 +15,6 @@ const INDEX = `${DIRECTORY}/index.json`;
 const RECORD_NAME = /^([0-9a-f]{32})\.json$/;
 /** The format version of both files. */
 const FORMAT = 1;
-/** Size limit of a record in characters: commands can create any number of markers, and a record is read at each start. */
-const RECORD_LIMIT = 4 * 1024 * 1024;
 /** The most characters of derived files in a record; more of them are recorded by their directories. */
 const DERIVED_LIMIT = 2 * 1024 * 1024;
 /** Beyond this number, directories that were only seen and are gone are forgotten: the index is read at each start. */
@@ -178,13 +176,7 @@ export async function storeRecord(home: Home, work: () => Promise<RecordData>): 
       const gone = seen.filter(([, project]) => rootKey(project.root) !== lastingIdentityOf(project));
       for (const [id] of gone.slice(0, Math.max(0, seen.length - MOST_SEEN))) delete projects[id];
     } else {
-      const text = JSON.stringify({ format: FORMAT, ...data });
-      if (text.length > RECORD_LIMIT) {
-        throw new AgentcliError("home_unusable", `the markers of ${data.root} hold more rules than can be remembered`, {
-          hint: "take out lines, or markers that nobody needs",
-        });
-      }
-      await home.write(nameOf(data.id), text);
+      await home.write(nameOf(data.id), JSON.stringify({ format: FORMAT, ...data }));
     }
     projects[data.id] = entryOf(data);
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));

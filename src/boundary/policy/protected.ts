@@ -143,9 +143,9 @@ export class ProtectedSet extends PathRules {
   }
 
   /**
-   * Returns whether a path is still protected when this session is over: a line or copy in the home names it. Whatever
-   * else covers it now ends sooner: an unusable marker is repaired, a link removed, and what only this process knows is
-   * forgotten. So nothing else makes it safe to leave protected content there.
+   * Returns whether a path is still protected when this session is over: a line or copy in the home names it. Only then
+   * may protected content be left there. Whatever else covers it now ends sooner: an unusable marker is repaired, a link
+   * removed, and what only this process knows is forgotten.
    */
   lasts(real: string): boolean {
     this.#lasting ??= rememberedRules(this.#remembered);

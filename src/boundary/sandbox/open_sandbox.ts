@@ -23,11 +23,9 @@ import { StartedLater } from "./started_later.ts";
 import { noteProgram } from "./unfinished.ts";
 import { buildView } from "./view.ts";
 
-/** A command to run in a sandbox. All paths are absolute. */
+/** A command to run in a sandbox. All paths are absolute, those of the session's roots real. */
 export interface SandboxRequest {
-  /** The project, a real path. */
   root: string;
-  /** More roots of the session, real paths. */
   additional: readonly string[];
   /** The working directory, inside a root. */
   cwd: string;

@@ -25,7 +25,6 @@ export interface QuarantineEntry {
   id: string;
   /** Milliseconds since 1970. */
   time: number;
-  /** The project that they were in. */
   root: string;
   /** Their original absolute paths. */
   paths: string[];

@@ -6,7 +6,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
-import { isWithin, join, relativeTo } from "../../platform/path.ts";
+import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
 import { ancestors, exists } from "../../platform/real_path.ts";
 import { type Identity, identityAt, lastingIdentityOf, rootKey } from "../policy/inode_index.ts";
@@ -40,7 +40,6 @@ interface Note {
   since: number;
   /** Where the program can write, the project first. Absolute paths. */
   roots: readonly string[];
-  /** The directory of the project. */
   project: Identity;
   /** Only of programs that may not make what could run code later: which of it was there. */
   watched?: { programs: readonly string[]; known: [path: string, link: string][] } | undefined;
@@ -93,19 +92,17 @@ export async function recoverUnfinished(
     // The program of an incomplete note had not started.
     if (since === undefined || before === undefined) continue;
     const place = placeOf(before, project, root);
-    const moved = (path: string) =>
-      place !== null && isWithin(before, path) ? join(place, relativeTo(before, path)) : path;
-    const roots = [before, ...others].map(moved);
-    if (place === null || !roots.some(touches)) continue;
+    if (place === null || ![place, ...others].some(touches)) continue;
+    const roots = [place, ...others];
     const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since } : undefined;
     const isRunning = typeof process === "string" && await processIdentity(parseInt(process)) === process;
     if (isRunning && exposed === undefined) continue;
     const judge = await openJudge(place);
-    if (watched !== undefined) {
+    // In a project that was moved, nothing tells what was there before.
+    if (watched !== undefined && place === before) {
       const protection = new ProtectedSet(roots, judge);
       protection.refresh();
-      const known = new Map(watched.known.map(([path, link]) => [moved(path), link]));
-      const files = { roots, programs: watched.programs.map(moved), known };
+      const files = { roots, programs: watched.programs, known: new Map(watched.known) };
       const made = new StartedLater(userHome).madeSince(files, await protection.hidden());
       const entry = await quarantine(made, { home, root: place, now: Date.now() });
       const holds = (text: string) => judge.holds([text]);

@@ -12,15 +12,13 @@ import type { HardLinkSearch } from "./hard_links.ts";
 import type { SandboxRequest } from "./open_sandbox.ts";
 import { refuse, type SandboxRefusal } from "./sandbox.ts";
 
-/** The part of views that stays the same for a session. */
+/** The part of views that stays the same for a session. Homes are real paths; the user's is null when unknown. */
 export interface ViewBase {
   /** From `systemSteps`. */
   system: readonly PlanStep[];
   /** Directories besides the roots. */
   bound: readonly PlanStep[];
-  /** The tool's own home, a real path. */
   home: string;
-  /** The user's home, a real path; null when unknown. */
   userHome: string | null;
   links: HardLinkSearch;
 }

@@ -161,10 +161,7 @@ export class DiskWorkspace {
     for (const record of this.records) await record.note();
   }
 
-  /**
-   * Returns whether a path is still protected when the session is over: only then may protected content be left there
-   * without a look at it.
-   */
+  /** Does the same as {@link ProtectedSet.lasts}, once everything that was seen is recorded. */
   async lasts({ real }: Pick<ResolvedPath, "real">): Promise<boolean> {
     await this.#remember();
     return this.protection.lasts(real);
