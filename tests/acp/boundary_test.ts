@@ -162,35 +162,29 @@ Deno.test("a file that another project protects, or the home of agentcli, is not
 });
 
 for (const isHere of [true, false]) {
-  const does = isHere ? "closes the endpoints of this one" : "goes to no host that only a marker here trusts";
-  Deno.test(`a file that another project protects ${does}`, async () => {
-    const settings = { default_provider: isHere ? "loc" : "lan" };
+  const where = isHere ? "no model of this machine, either" : "no host that only a marker here trusts";
+  Deno.test(`a file that another project protects goes to ${where}`, async () => {
     await using lan = startFakeServer({ script: () => say("Fine."), host: "127.0.0.2" });
     await using set = await stage([say("Fine."), say("Fine."), say("Fine.")]);
     const { home, client, server } = set;
     await configure(home, {
       loc: { baseUrl: server.baseUrl, models: MODEL },
       lan: { baseUrl: lan.baseUrl, models: MODEL },
-    }, settings);
+    }, { default_provider: isHere ? "loc" : "lan" });
     await home.write(".agentclisecret", "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n");
     const other = `${home.root}/other`;
     await Deno.mkdir(other);
     await Deno.writeTextFile(`${other}/.agentclisecret`, "no-cloud: plan.md\nlist-only: vault.md\n");
     const theirs = (name: string) => ({ type: "resource", resource: { uri: `file://${other}/${name}`, text: SECRET } });
     const sessionId = await client.session();
-    assert.equal((await client.prompt(sessionId, [theirs("vault.md")])).stopReason, "refusal");
-    assert.match(client.words, /its content is for no model/);
     assert.equal((await client.prompt(sessionId, [resource(set, ".env", "our words")])).stopReason, "end_turn");
     assert.match((isHere ? server : lan).chats().at(-1)?.text ?? "", /our words/, "control: its own goes there");
-    const asked = await client.prompt(sessionId, [theirs("plan.md")]);
-    assert.equal(asked.stopReason, isHere ? "end_turn" : "refusal");
-    assert.equal(set.sent().includes(SECRET), isHere, "control: a model here gets it");
-    if (!isHere) assert.match(client.words, /another project protects it, and this model does not run on this machine/);
-    await client.request("session/set_config_option", { sessionId, configId: "model", value: "lan:fake" })
-      .catch(() => {});
-    const after = await client.prompt(sessionId, "and now?");
-    assert.ok(!lan.chats().some(({ text }) => text.includes(SECRET)));
-    if (!isHere) assert.equal(after.stopReason, "end_turn", "control: it continues there");
+    for (const name of ["vault.md", "plan.md"]) {
+      assert.equal((await client.prompt(sessionId, [theirs(name)])).stopReason, "refusal");
+      assert.match(client.words, /another project protects it/);
+    }
+    assert.equal((await client.prompt(sessionId, "and now?")).stopReason, "end_turn", "control: it continues there");
+    assert.ok(![...lan.chats(), ...server.chats()].some(({ text }) => text.includes(SECRET)));
   });
 }
 

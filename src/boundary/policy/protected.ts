@@ -34,8 +34,6 @@ export class ProtectedSet extends PathRules {
   #remembered: readonly Remembered[] = [];
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
-  /** True once a file came in that another project protects: from then on no `local-endpoints:` of this one count. */
-  holdsOthers = false;
   /** The walk that the index was built from. */
   #identified: ProtectedPlaces | null = null;
 

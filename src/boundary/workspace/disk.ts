@@ -169,7 +169,7 @@ export class DiskWorkspace {
 
   /** Returns whether an address, by default the provider's, counts as local now. */
   countsAsLocal(baseUrl = this.#options.provider.baseUrl): boolean {
-    return baseUrl === undefined || isLocal(baseUrl, this.protection.holdsOthers ? [] : this.#localEndpoints);
+    return baseUrl === undefined || isLocal(baseUrl, this.#localEndpoints);
   }
 
   /** Whether the model counts as one of this machine, not only of a host that a `local-endpoints:` line names. */

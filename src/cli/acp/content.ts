@@ -153,15 +153,10 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
     }
     const rule = isAbsolute(path) ? await ruleElsewhere(path, io) : null;
     if (rule === null) return { label: "open", display: null };
-    if (workspace.isHere && rule.tier === "no-cloud") {
-      // That project does not trust the endpoints of this one.
-      workspace.protection.holdsOthers = true;
-      return { label: "no-cloud", display: path };
-    }
-    const [why, hint] = rule.tier === "no-cloud"
-      ? ["and this model does not run on this machine", "use a model on this machine"]
-      : ["and its content is for no model", "leave it out"];
-    throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it, ${why}`, { hint });
+    // What this project trusts is nothing to that one.
+    throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it`, {
+      hint: "open a session in that project, or leave it out",
+    });
   }
   const rule = readDenials(workspace, policy.deny)?.(resolved) ?? null;
   if (rule !== null) {
