@@ -4,19 +4,13 @@ import { portOf } from "../../platform/text.ts";
 /** The names of loopback that count, as `new URL` writes them; no others, whatever they resolve to. */
 const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** One opted-in host; `port` is null for any port. */
-interface LocalEndpoint {
-  /** Lower case; IPv6 in brackets, in its short form. */
-  host: string;
-  port: number | null;
-}
-
 /**
- * Reads the value of a `local-endpoints:` line: `host`, `host:port`, `[v6]` or `[v6]:port`. Null for everything else:
+ * Reads the value of a `local-endpoints:` line: `host`, `host:port`, `[v6]` or `[v6]:port`. The host is in lower case,
+ * IPv6 in its short form; `port` is null for any port. Returns null for everything else:
  * wildcards, address ranges, URLs, ports outside 1 to 65535, a trailing dot, and spellings of an IPv4 address that
  * `new URL` would change, because they would not mean what they show.
  */
-export function parseLocalEndpoint(value: string): LocalEndpoint | null {
+export function parseLocalEndpoint(value: string): { host: string; port: number | null } | null {
   const parts = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::([1-9][0-9]{0,4}))?$/i.exec(value);
   const named = parts?.[1]?.toLowerCase();
   if (named === undefined) return null;

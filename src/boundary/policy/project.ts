@@ -54,28 +54,18 @@ export function realDirectory(path: string): string {
 }
 
 /** A project: its markers, and what the home remembers of it. */
-export interface Project {
-  /** Real path. */
-  root: string;
-  /** The rules of the current markers. */
-  rules: PathRules;
-  /** The values of `local-endpoints:` that have an effect. */
-  localEndpoints: readonly string[];
-  /** One for the root and one for each additional directory; empty without a home. */
-  records: readonly ProjectRecord[];
-  /** Sentences for the user. */
-  notices: string[];
-}
+export type Project = Awaited<ReturnType<typeof openProject>>;
 
 /**
  * Opens the project at a root with additional directories, all real paths. With `create`, new facts are recorded in the
- * home. `home` is null if it cannot be used.
+ * home, which is null if it cannot be used. Returns the rules of the current markers, the `local-endpoints:` that have
+ * an effect, one record for the root and for each additional directory (none without a home), and notices for the user.
  */
 export async function openProject(
   home: Home | null,
   root: string,
   { additional = [], create }: { additional?: readonly string[]; create: boolean },
-): Promise<Project> {
+) {
   const rules = findMarkers(root);
   const records: ProjectRecord[] = [];
   // One after another: what lies in a known project trusts nothing by itself.
