@@ -170,7 +170,7 @@ Deno.test("what a line covers behind links is covered where it really is", {
     ),
     { numRuns: 600 },
   );
-  assert.ok(covered > 200, `${covered}: lines cover what is behind links`);
+  assert.ok(covered > 50, `${covered}: lines cover what is behind links`);
 });
 
 const LED: [line: string, target: string, isWhole: boolean][] = [
