@@ -1,5 +1,5 @@
 /** The facts that `private_status` reports of a project, from the configuration and the markers alone. */
-import { rootKey } from "../boundary/policy/inode_index.ts";
+import { rootKey } from "../boundary/policy/identity.ts";
 import { openProject } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { isLocalProvider } from "../config/endpoint.ts";

@@ -1,5 +1,5 @@
 /** Walks the project for a snapshot: every entry that is not ignored, protected, or kept by version control. */
-import { isUnchanged } from "../boundary/policy/inode_index.ts";
+import { isUnchanged } from "../boundary/policy/identity.ts";
 import { isOfSystem, type Listing, type Listings, NO_UTF8, within } from "../boundary/policy/listing.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { type FileStatus, lstatSync } from "../platform/files.ts";

@@ -4,7 +4,7 @@
  */
 import { pacer } from "../platform/sleep.ts";
 import { sameBytes } from "../platform/text.ts";
-import { isUnchanged } from "../boundary/policy/inode_index.ts";
+import { isUnchanged } from "../boundary/policy/identity.ts";
 import { Listings } from "../boundary/policy/listing.ts";
 import { plainEntry } from "../boundary/workspace/entry.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";

@@ -1,6 +1,6 @@
 /** What a command may leave behind that makes other programs run code: nothing, wherever it could write, however it ended. */
 import assert from "node:assert/strict";
-import { identityAt } from "../../src/boundary/policy/inode_index.ts";
+import { identityAt } from "../../src/boundary/policy/identity.ts";
 import { emptyRecord } from "../../src/boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";

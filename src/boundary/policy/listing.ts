@@ -10,7 +10,7 @@ import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
-import { isUnchanged } from "./inode_index.ts";
+import { isUnchanged } from "./identity.ts";
 import { MARKER_NAME } from "./marker.ts";
 
 /**

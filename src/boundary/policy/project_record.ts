@@ -9,7 +9,7 @@ import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { ancestors } from "../../platform/real_path.ts";
 import { headCommit, mainTree } from "./git_directory.ts";
-import { type Identity, identityAt, lastingIdentityOf, rootKey } from "./inode_index.ts";
+import { type Identity, identityAt, lastingIdentityOf, rootKey } from "./identity.ts";
 import {
   type DerivedFile,
   emptyRecord,

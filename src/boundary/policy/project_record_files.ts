@@ -8,7 +8,7 @@ import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import type { Tier } from "./marker.ts";
-import { type Identity, lastingIdentityOf, rootKey } from "./inode_index.ts";
+import { type Identity, lastingIdentityOf, rootKey } from "./identity.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;

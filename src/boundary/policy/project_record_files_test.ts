@@ -1,7 +1,7 @@
 /** The files of project records: damaged ones, those of earlier versions, and more than a record has room for. */
 import assert from "node:assert/strict";
 import { inPlace, marker, patternsOf } from "../../../tests/helpers/record_place.ts";
-import { identityAt } from "./inode_index.ts";
+import { identityAt } from "./identity.ts";
 import { ProjectRecord } from "./project_record.ts";
 import { gathered, knownProjects, knownRoots } from "./project_record_files.ts";
 

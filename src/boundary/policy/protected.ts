@@ -6,7 +6,7 @@ import { AgentcliError } from "../../errors.ts";
 import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { type Identity, identityAt, lastingIdentityOf } from "./inode_index.ts";
+import { type Identity, identityAt, lastingIdentityOf } from "./identity.ts";
 import type { Listing } from "./listing.ts";
 import { PathRules, rememberedRules } from "./path_rules.ts";
 import type { ProjectRecord } from "./project_record.ts";

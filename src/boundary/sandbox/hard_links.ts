@@ -2,7 +2,7 @@
 import { type FileStatus, lstatSync, mountPoints } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { lastingIdentityOf } from "../policy/inode_index.ts";
+import { lastingIdentityOf } from "../policy/identity.ts";
 import { type Listing, Listings, within } from "../policy/listing.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 

@@ -3,7 +3,7 @@ import { statSync } from "../../platform/files.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import type { Io } from "../../platform/io.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
-import { lastingIdentityOf } from "../policy/inode_index.ts";
+import { lastingIdentityOf } from "../policy/identity.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { ownSettings } from "../policy/write_protected.ts";

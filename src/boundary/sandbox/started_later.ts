@@ -6,7 +6,7 @@ import { entriesSync, lstatSync } from "../../platform/files.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly, realOrNull } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
-import { lastingIdentityOf } from "../policy/inode_index.ts";
+import { lastingIdentityOf } from "../policy/identity.ts";
 import { ARCHIVE_NAME, type Listing } from "../policy/listing.ts";
 import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";

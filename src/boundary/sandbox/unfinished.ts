@@ -9,7 +9,7 @@ import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } 
 import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
 import { ancestors, exists } from "../../platform/real_path.ts";
-import { type Identity, identityAt, lastingIdentityOf, rootKey } from "../policy/inode_index.ts";
+import { type Identity, identityAt, lastingIdentityOf, rootKey } from "../policy/identity.ts";
 import { ProtectedSet, type Remembered } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";

@@ -5,7 +5,7 @@
 import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import { relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { isUnchanged } from "../policy/inode_index.ts";
+import { isUnchanged } from "../policy/identity.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { pacer } from "../../platform/sleep.ts";
