@@ -60,6 +60,20 @@ Deno.test("/redo brings back what /undo took, and the model hears of neither", u
   assert.equal(await home.read("a.txt"), "one\n");
 });
 
+Deno.test("/undo reaches what was changed before the model was, also where nothing is stored", unix, async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "one\n");
+  await using server = startFakeServer({ script: obey });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "first" }, { id: "second" }] } });
+  const typed = ["run echo two > a.txt", "/model loc:second", "/model loc:first", "run echo three > a.txt"];
+  const args = ["--no-session-persistence", "--model", "loc:first"];
+  await lines(home, [...typed, "/undo"], args);
+  assert.equal(await home.read("a.txt"), "two\n");
+  await home.write("a.txt", "one\n");
+  await lines(home, [...typed, "/undo", "/undo"], args);
+  assert.equal(await home.read("a.txt"), "one\n");
+});
+
 Deno.test("a command of one's own leaves /redo what it brings back, and stays behind it", unix, async () => {
   for (const back of [["/undo"], ["/rewind", "1", "1"]]) {
     await using home = await temporaryHome();
