@@ -40,3 +40,26 @@ Deno.test("secrets add writes a line that works for a name of any signs", async 
   assertSealed(remote);
   assert.equal(remote.results.filter((result) => /\.agentclisecret:\d+ no-cloud/.test(result)).length, names.length);
 });
+
+for (const [line, target] of [["no-cloud: k", "."], ["no-cloud: k/*", "/"], ["list-only: k", ".."]] as const) {
+  Deno.test(`while a link to ${target} makes the line ${line} cover its marker, only local sessions start`, async () => {
+    await using stage = await openStage({ marker: `${line}\n` });
+    const link = `${stage.project}/k`;
+    const secret = ask(want("read", { path: "pub.txt" }));
+    await stage.plant("pub.txt", "open");
+    await Deno.symlink(target, link);
+    const remote = await stage.play("rem", { script: [secret, say("Done.")] });
+    assertRefusedRun(remote, /covers the marker itself through the link .*\n *remove the link /);
+    assertSealed(remote);
+    const local = await stage.play("loc", { script: [secret, say("Done.")] });
+    const isReadable = line.startsWith("no-cloud");
+    assert.equal(local.sent.includes(stage.canary("open")), isReadable, local.results.join());
+    assertSealed(local);
+    // Nothing is remembered of it: it was never a line that works.
+    await Deno.remove(link);
+    stage.exempt("pub.txt");
+    const after = await stage.play("rem", { script: [secret, say("Done.")] });
+    assert.equal(after.done.code, 0, after.done.stderr);
+    assert.ok(after.sent.includes(stage.canary("open")), "control: without the link it is open");
+  });
+}

@@ -239,7 +239,7 @@ export class PathRules {
   /** Makes a marker unusable: through the link its line covers every project around it, or the whole disk. */
   #damage(link: string, { tier, pattern, marker }: ProtectionRule): void {
     const damaged = `"${tier}: ${pattern}" covers the marker itself through the link ${link}`;
-    this.#damaged.set(link, { tier: "no-cloud", pattern: ".", marker, line: 0, damaged, targetOf: link });
+    this.#damaged.set(link, { tier, pattern: ".", marker, line: 0, damaged, targetOf: link });
   }
 
   #placeOf(directory: string, mayRule = this.#isOfDisk): Place {
