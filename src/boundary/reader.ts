@@ -13,14 +13,6 @@ import type { ByteRange, Refusal } from "./workspace/workspace.ts";
 /** Most bytes that one read gives when no limit is named: 64 MiB. */
 export const READ_LIMIT = 64 * 1024 * 1024;
 
-/** The options of {@link readRegularFile}. */
-interface ReadOptions extends ByteRange {
-  /** How messages name the file. */
-  display: string;
-  /** Asked about the open file before any byte is read, with its real path; a refusal ends it. */
-  precheck?(real: string, status: FileStatus): Refusal | null;
-}
-
 /** Bytes of a regular file and where they came from. */
 export interface FileBytes {
   bytes: Uint8Array<ArrayBuffer>;
@@ -38,9 +30,16 @@ function sameFile(one: FileStatus, other: FileStatus | null): boolean {
 
 /**
  * Reads a regular file by its absolute path and follows links. Returns a refusal if the file is absent, not regular, or
- * not readable. Throws only for programming errors.
+ * not readable; messages name it by `display`. A refusal of `precheck`, which is asked about the open file and its real
+ * path before any byte is read, is returned, too. Throws only for programming errors.
  */
-export function readRegularFile(path: string, { display, precheck, ...range }: ReadOptions): FileBytes | Refusal {
+export function readRegularFile(
+  path: string,
+  { display, precheck, ...range }: ByteRange & {
+    display: string;
+    precheck?(real: string, status: FileStatus): Refusal | null;
+  },
+): FileBytes | Refusal {
   const absent: Refusal = { refused: "absent", message: `${display} does not exist` };
   let handle: SyncFile | null = null;
   try {

@@ -4,7 +4,7 @@ import {
   type SessionSandbox,
   type SessionSandboxOptions,
 } from "../../src/boundary/sandbox/sandbox.ts";
-import type { LookReport } from "../../src/boundary/sandbox/watched_run.ts";
+import type { WatchedProgram } from "../../src/boundary/sandbox/watched_run.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { ProtectedPlaces } from "../../src/boundary/policy/protected_tree.ts";
 import type { SandboxRequest } from "../../src/boundary/sandbox/open_sandbox.ts";
@@ -16,7 +16,7 @@ import { plainDirectory } from "../helpers/plain_directory.ts";
 export interface Ran {
   text: string;
   code: number;
-  report: LookReport;
+  report: Awaited<ReturnType<WatchedProgram["look"]>>;
 }
 
 /** `hide` takes the place of what is protected in the project. */

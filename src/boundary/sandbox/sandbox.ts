@@ -114,7 +114,7 @@ export function createSessionSandbox(options: SessionSandboxOptions) {
     told,
     /** Returns whether any project of this user has protected paths. */
     protectsElsewhere: async () => await options.projects?.any() ?? false,
-    /** Takes up what programs of dead agentcli processes left; see `recoverUnfinished` in `unfinished.ts`. */
+    /** Judges what programs of dead agentcli processes left; see `unfinished.ts`. */
     async recoverUnfinished(
       root: string,
       openJudge: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,

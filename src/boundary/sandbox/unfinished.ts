@@ -98,7 +98,7 @@ export async function recoverUnfinished(
     const isRunning = typeof process === "string" && await processIdentity(parseInt(process)) === process;
     if (isRunning && exposed === undefined) continue;
     const judge = await openJudge(place);
-    // In a project that was moved, nothing tells what was there before.
+    // The note names paths: in a project that was moved, it does not tell what was there before.
     if (watched !== undefined && place === before) {
       const protection = new ProtectedSet(roots, judge);
       protection.refresh();

@@ -32,20 +32,12 @@ export interface WatchedProgram {
   /** Real paths of the directories in which what it changed is judged. */
   roots: readonly string[];
   /**
-   * Called while the program runs and after it ends: quarantines what it must not create, and reports exposed paths. If
-   * it throws, assume that the program can see protected paths.
+   * Called while the program runs and after it ends: quarantines what it must not create, and returns the paths that it
+   * can see now, hidden ones that were replaced and newly protected ones. If it throws, assume that there are some.
    */
-  look(): Promise<LookReport>;
+  look(): Promise<{ quarantined: QuarantineEntry | null; exposed: string[] }>;
   /** Removed when everything that the program changed is protected as it has to be; null without a sandbox. */
   note: ProgramNote | null;
-}
-
-/** The result of a look at the project. */
-export interface LookReport {
-  /** The files that the command made and that could run code later, or null. */
-  quarantined: QuarantineEntry | null;
-  /** Paths that the command can see now: hidden ones that were replaced, and newly protected ones. */
-  exposed: string[];
 }
 
 /** Protects files in places that a program changed and that hold protected content, or all if it could see some. */

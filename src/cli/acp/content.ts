@@ -153,7 +153,7 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
     }
     const rule = isAbsolute(path) ? await ruleElsewhere(path, io) : null;
     if (rule === null) return { label: "open", display: null };
-    // What this project trusts is nothing to that one.
+    // A session looks for the protected content of its own project only.
     throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it`, {
       hint: "open a session in that project, or leave it out",
     });
