@@ -290,7 +290,7 @@ Deno.test("errors of a newcomer say what to do", async () => {
       [["remove", "rule:none"], /see: agentcli editor list/],
       [["show", "none"], /see: agentcli editor list/],
       [["import", "--take"], /see: agentcli editor import/],
-      [["init"], /pass --yes/],
+      [["init"], /again with --yes/],
     ] as const
   ) {
     const finished = await editor(home, ...words);
