@@ -4,7 +4,7 @@
  */
 import { statSync } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, join, resolve } from "../../platform/path.ts";
-import { quietly, realOrNull } from "../../platform/real_path.ts";
+import { quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { gitUserOf, type SandboxSettings } from "../../boundary/sandbox/sandbox.ts";
 import type { Io } from "../../platform/io.ts";
@@ -28,6 +28,10 @@ const NOT_FOUND = new RegExp(
     "no such file or directory)",
   "gi",
 );
+/** Printed by rustup where its settings are missing. */
+const NO_TOOLCHAIN = /rustup could not choose a version/;
+/** Visible in every sandbox. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib"];
 /** Where a command finds programs once it has activated a virtual environment. */
 const VIRTUAL = [".venv/bin", "venv/bin"];
 /** Directories of programs, which need what lies beside these. */
@@ -35,33 +39,39 @@ const PROGRAMS = ["bin", "sbin", "libexec", "shims"];
 
 /** Returns a notice for the user that names the directory and the setting; null where nothing was hidden. */
 export function hiddenProgramNotice(output: string, place: CommandPlace): string | null {
+  const { io, roots, settings: { read } } = place;
+  const { userHome } = gitUserOf(io);
   const end = output.slice(-LOOKED_AT);
+  const inHome = (path: string) => userHome === null ? path : path.replace(/^~(?=\/|$)/, userHome);
+  const visible = [...roots, ...SYSTEM, ...[...pathsOf(io), ...read.map(inHome)].map(realOrNamed)];
   const words = [...end.matchAll(NOT_FOUND)].map(([, word = ""]) => word);
-  const { userHome } = gitUserOf(place.io);
-  // It says so only of its settings, which are there.
-  const isRustup = /rustup could not choose a version/.test(end) && userHome !== null;
-  const found = words.flatMap((word) => programsOf(word, place)).find((real) => isHidden(real, place));
-  const named = found === undefined
-    ? null
-    : directoryOf(found, [...place.roots, ...userHome === null ? [] : [userHome]]);
-  const directory = isRustup ? realOrNull(join(userHome, ".rustup")) : named;
-  if (directory === null) return null;
-  const all = [...place.settings.read, directory];
-  const value = shellWord(all.length === 1 ? directory : JSON.stringify(all));
-  return `${
-    isRustup ? "the toolchain of rustup" : found
-  } is not visible in the sandbox; to let commands read its directory: ` +
+  const program = words.flatMap((word) => programsOf(word, place)).find((real) =>
+    isProgram(real) && !visible.some((directory) => isWithin(directory, real))
+  );
+  const kept = [...roots, ...userHome === null ? [] : [userHome]];
+  const [what, directory] = program === undefined
+    ? ["the toolchain of rustup", NO_TOOLCHAIN.test(end) ? realOrNull(inHome("~/.rustup")) : null]
+    : [program, directoryOf(program, kept)];
+  if (directory === null || visible.includes(directory)) return null;
+  const value = shellWord(read.length === 0 ? directory : JSON.stringify([...read, directory]));
+  return `${what} is not visible in the sandbox; to let commands read its directory: ` +
     `agentcli config set sandbox.read ${value} (from the next session on)`;
 }
 
+function pathsOf(io: CommandPlace["io"]): string[] {
+  return (io.env("PATH") ?? "").split(":").filter(isAbsolute);
+}
+
 /** Returns the real paths that a word can mean: on PATH, or a path with the interpreter that its first line names. */
-function programsOf(word: string, { io, cwd }: CommandPlace): string[] {
+function programsOf(word: string, { io, cwd, roots }: CommandPlace): string[] {
   if (!word.includes("/")) {
-    const places = [...VIRTUAL.map((name) => join(cwd, name)), ...(io.env("PATH") ?? "").split(":").filter(isAbsolute)];
+    const places = [...VIRTUAL.map((name) => join(cwd, name)), ...pathsOf(io)];
     return places.flatMap((directory) => realOrNull(join(directory, word)) ?? []);
   }
   const real = realOrNull(resolve(cwd, word));
-  return real === null ? [] : [real, ...interpreterOf(real)];
+  if (real === null) return [];
+  // Whatever a command prints, nothing outside of the project is read.
+  return roots.some((root) => isWithin(root, real)) ? [real, ...interpreterOf(real)] : [real];
 }
 
 function interpreterOf(script: string): string[] {
@@ -71,11 +81,9 @@ function interpreterOf(script: string): string[] {
   return real === null ? [] : [real];
 }
 
-/** Returns whether a file is a program outside of the session's directories: what was not found is not shown. */
-function isHidden(real: string, { roots }: CommandPlace): boolean {
+function isProgram(real: string): boolean {
   const status = quietly(() => statSync(real));
-  const isProgram = status?.kind === "file" && ((status.mode ?? 0) & 0o111) !== 0;
-  return isProgram && !roots.some((root) => isWithin(root, real)) && !/^\/(?:usr|bin|sbin|lib\w*)\//.test(real);
+  return status?.kind === "file" && ((status.mode ?? 0) & 0o111) !== 0;
 }
 
 /** Returns the directory that a program needs; null where that would hold one of these places. */

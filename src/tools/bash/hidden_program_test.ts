@@ -18,6 +18,7 @@ async function withPrograms(work: (base: string) => void): Promise<void> {
   try {
     write("home/.nvm/v20/lib/node_modules/npm/bin/npm-cli.js", "");
     link("home/.nvm/v20/bin/npm", "home/.nvm/v20/lib/node_modules/npm/bin/npm-cli.js");
+    write("home/.nvm/v20/bin/node", "");
     write("home/.pyenv/libexec/pyenv", "");
     write("home/.pyenv/versions/3.12/bin/python3.12", "");
     write("home/.rustup/settings.toml", "", 0o644);
@@ -26,6 +27,7 @@ async function withPrograms(work: (base: string) => void): Promise<void> {
     link("project/.venv/bin/python", "home/.pyenv/versions/3.12/bin/python3.12");
     write("project/.venv/bin/pip", `#!${base}/project/.venv/bin/python\n`);
     write("project/run.sh", "#!/bin/sh\n");
+    write("elsewhere/run.sh", `#!${base}/home/bin/own\n`);
     work(base);
   } finally {
     await Deno.remove(base, { recursive: true });
@@ -68,9 +70,22 @@ Deno.test(
   () =>
     withPrograms((base) => {
       Deno.writeTextFileSync(`${base}/home/wide`, "", { mode: 0o755 });
-      for (const word of ["nosuch", "BASE/home/notes.txt", "./run.sh", "sh", "BASE/home/wide", "BASE/home/.pyenv"]) {
+      for (
+        const word of [
+          "nosuch",
+          "BASE/home/notes.txt",
+          "./run.sh",
+          "sh",
+          "BASE/home/wide",
+          "BASE/home/.pyenv",
+          "/proc/kmsg",
+        ]
+      ) {
         assert.equal(noticeOf(`sh: 1: ${word}: not found`, base), null, word);
       }
       assert.equal(noticeOf("npm ran, and all was found", base), null);
+      assert.equal(noticeOf("sh: BASE/home/bin/own: not found", base, ["~/bin"]), null, "it is visible");
+      const elsewhere = noticeOf("sh: BASE/elsewhere/run.sh: cannot execute: required file not found", base);
+      assert.ok(elsewhere?.includes(`sandbox.read ${base}/elsewhere `), "its first line is not read");
     }),
 );
