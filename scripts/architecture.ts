@@ -36,7 +36,9 @@ export type Rule =
 /** Lines a file may have. */
 const LENGTH_LIMIT = 400;
 
-/** Rooms from the ground up. A room may use everything of the rows below; rooms of one row use each other one way only. */
+/**
+ * Rooms from the ground up. A room may use everything of the rows below; rooms of one row use each other one way only.
+ */
 const ROWS: readonly (readonly string[])[] = [
   ["platform", "shell", "rpc"],
   ["boundary"],

@@ -24,7 +24,9 @@ export async function readPages(): Promise<Page[]> {
   );
 }
 
-/** Returns the paths that a page names in backticks, with their lines; those of the boundary may begin with its parts. */
+/**
+ * Returns the paths that a page names in backticks, with their lines; those of the boundary may begin with its parts.
+ */
 export function namedPaths({ text }: Page): { line: number; path: string }[] {
   return text.split("\n").flatMap((row, at) =>
     [...row.matchAll(/`((?:src|scripts|tests|docs|\.ci)\/[\w./-]*|(?:policy|sandbox|scan|workspace)\/\w+\.ts)`/g)]

@@ -1,6 +1,6 @@
 /**
- * `deno task docs`: writes docs/protocol.md from the schema of the protocol. With `--check` it writes nothing and exits 1
- * when the page is not up to date.
+ * `deno task docs`: writes docs/protocol.md from the schema of the protocol. With `--check` it writes nothing and exits
+ * 1 when the page is not up to date.
  */
 import { clientOptionNames } from "../src/cli/protocol/command_line.ts";
 import { controlJsonSchema, eventJsonSchema } from "../src/protocol/schema.ts";

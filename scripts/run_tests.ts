@@ -49,7 +49,9 @@ async function writeGroups(): Promise<string[]> {
   }));
 }
 
-/** A shim of pyenv, rbenv or asdf starts twenty shells before its program: those of the system are found before them. */
+/**
+ * A shim of pyenv, rbenv or asdf starts twenty shells before its program: those of the system are found before them.
+ */
 function withoutDetours(path: string): string {
   const isShim = (directory: string) => /\bshims[\\/]?$/.test(directory);
   const mark = Deno.build.os === "windows" ? ";" : ":";
@@ -58,8 +60,8 @@ function withoutDetours(path: string): string {
 }
 
 /**
- * Makes a temporary directory that lies in memory for the tests: a third of their time was making small files on a disk.
- * Null where that cannot be, as only root may mount, and where the caller names a place.
+ * Makes a temporary directory that lies in memory for the tests: a third of their time was making small files on a
+ * disk. Null where that cannot be, as only root may mount, and where the caller names a place.
  */
 async function memoryDirectory(): Promise<string | null> {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0 || Deno.env.has("TMPDIR")) return null;
@@ -78,8 +80,8 @@ function testsBelow(directory: string): string[] {
 }
 
 /**
- * Returns groups that wait in turn with groups that compute, so that neither kind leaves a processor idle; the quick tests
- * beside the code come last, so that all end together.
+ * Returns groups that wait in turn with groups that compute, so that neither kind leaves a processor idle; the quick
+ * tests beside the code come last, so that all end together.
  */
 function inGroups(files: readonly string[]): string[][] {
   const kinds = Object.groupBy(files, (path) => {

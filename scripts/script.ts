@@ -1,4 +1,6 @@
-/** How the scripts with options are called: `--help` is the comment at the head of the script, a failure is one line. */
+/**
+ * How the scripts with options are called: `--help` is the comment at the head of the script, a failure is one line.
+ */
 
 /** A failure whose message says what to do. */
 export class ScriptError extends Error {
@@ -22,7 +24,9 @@ export interface Given {
   words: readonly string[];
 }
 
-/** Reads a script's line. Throws {@link UsageError} for whatever is not in `options`, and for more than `words` words. */
+/**
+ * Reads a script's line. Throws {@link UsageError} for whatever is not in `options`, and for more than `words` words.
+ */
 export function readLine(args: readonly string[], options: Options, { words: most = 0 } = {}): Given {
   const flags = new Set<string>();
   const values: Record<string, string[]> = {};

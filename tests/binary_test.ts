@@ -1,4 +1,7 @@
-/** What holds for the standalone binary alone. `AGENTCLI_BIN` names it; without one these tests say that they are skipped. */
+/**
+ * What holds for the standalone binary alone. `AGENTCLI_BIN` names it; without one these tests say that they are
+ * skipped.
+ */
 import assert from "node:assert/strict";
 import { say, startFakeServer } from "./helpers/fake_server.ts";
 import { configure, programCommand, runProgram, startCommand, temporaryHome } from "./helpers/program.ts";

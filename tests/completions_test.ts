@@ -1,4 +1,6 @@
-/** The completion scripts in real shells; those that are not installed are skipped, and the names of the tests say so. */
+/**
+ * The completion scripts in real shells; those that are not installed are skipped, and the names of the tests say so.
+ */
 import assert from "node:assert/strict";
 import { findExecutable } from "../src/platform/process.ts";
 import { runInProcess } from "./helpers/in_process.ts";

@@ -18,7 +18,9 @@ async function failuresOf(home: TemporaryHome, ...args: string[]): Promise<{ cod
   return { code, failures: findings.filter(({ level }) => level === "failure") };
 }
 
-/** Answers as the program does, for the inputs of the doctor: what is tested is what the doctor makes of the answers. */
+/**
+ * Answers as the program does, for the inputs of the doctor: what is tested is what the doctor makes of the answers.
+ */
 const GUARD = `#!/bin/sh
 read -r input
 case $input in

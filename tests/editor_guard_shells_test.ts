@@ -1,6 +1,6 @@
 /**
- * The guard beside real shells: no spelling of a protected name may pass its reader and be read, and no line that it takes
- * for a command in the sandbox may be anything else.
+ * The guard beside real shells: no spelling of a protected name may pass its reader and be read, and no line that it
+ * takes for a command in the sandbox may be anything else.
  */
 import assert from "node:assert/strict";
 import { parseHookInput } from "../src/editor/hooks/events.ts";

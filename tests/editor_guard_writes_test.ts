@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { guardedProject } from "./helpers/guarded_project.ts";
 
-/** Below the home of the user: what shells read when they start, of whatever framework, and where they find programs. */
+/**
+ * Below the home of the user: what shells read when they start, of whatever framework, and where they find programs.
+ */
 const LOADED = [
   ".zshrc",
   ".oh-my-zsh/custom/x.zsh",

@@ -1,4 +1,6 @@
-/** The commands of the editor and protected files: none is copied to where an assistant reads it, and none is printed. */
+/**
+ * The commands of the editor and protected files: none is copied to where an assistant reads it, and none is printed.
+ */
 import assert from "node:assert/strict";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";

@@ -86,7 +86,9 @@ async function linesOf(home: TemporaryHome, event: string): Promise<string[]> {
   return hooks[event].map(({ command }: { command: string }) => command);
 }
 
-/** Makes a worktree and runs what is installed for one, as the editor does: in it, with the main tree's path at hand. */
+/**
+ * Makes a worktree and runs what is installed for one, as the editor does: in it, with the main tree's path at hand.
+ */
 async function newWorktree(home: TemporaryHome, tree: string): Promise<string> {
   await git(home.project, "worktree", "add", "-q", "--detach", tree);
   const input = payload("post_setup_worktree", { worktree_path: tree, root_workspace_path: home.project });

@@ -4,7 +4,10 @@ import { splitSource } from "../scripts/source_text.ts";
 import { loadTree } from "../src/cli/tree.ts";
 import type { Command, Group } from "../src/cli/command.ts";
 
-/** What follows the name of the program in sentences about it, where it is not a command; a new sentence may add its verb. */
+/**
+ * What follows the name of the program in sentences about it, where it is not a command; a new sentence may add its
+ * verb.
+ */
 const PROSE = [
   "itself",
   "in",

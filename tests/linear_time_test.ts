@@ -1,6 +1,7 @@
 /**
- * Whoever reads text of a model, a server or a file needs time that grows with its length: none of the pieces below, however
- * often it stands there, makes a reader go over it again and again. Judged by the processor's time of twice as much text.
+ * Whoever reads text of a model, a server or a file needs time that grows with its length: none of the pieces below,
+ * however often it stands there, makes a reader go over it again and again. Judged by the processor's time of twice as
+ * much text.
  */
 import { announcesStep, emptyClaim, leavesUndone } from "../src/agent/ending/unfinished.ts";
 import { FragmentFinder } from "../src/boundary/scan/fragment_finder.ts";

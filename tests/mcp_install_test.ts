@@ -1,4 +1,4 @@
-/** `agentcli mcp install` and `uninstall`: the server, the guard and the rule of each assistant, and what becomes of them. */
+/** `agentcli mcp install` and `uninstall`: each assistant's server, guard and rule, and what becomes of them. */
 import assert from "node:assert/strict";
 import { fileTree } from "./helpers/file_tree.ts";
 import { done, prepared } from "./helpers/installed_assistant.ts";

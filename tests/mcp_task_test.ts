@@ -1,4 +1,7 @@
-/** `do_private` of `agentcli mcp serve`: which files a local model changes for somebody who may not see them, and what they hear. */
+/**
+ * `do_private` of `agentcli mcp serve`: which files a local model changes for somebody who may not see them, and what
+ * they hear.
+ */
 import assert from "node:assert/strict";
 import { join } from "../src/platform/path.ts";
 import { LeakScan, makeCanary } from "./boundary/leakscan.ts";

@@ -1,4 +1,6 @@
-/** Slips of small models with files, through the whole program: what would be lost is refused, what is meant is done. */
+/**
+ * Slips of small models with files, through the whole program: what would be lost is refused, what is meant is done.
+ */
 import assert from "node:assert/strict";
 import { ask, type PlannedCall, say, startFakeServer } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";

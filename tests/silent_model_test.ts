@@ -1,4 +1,6 @@
-/** Models that end their turn without a word: asked to go on, and given shorter results where long ones silence them. */
+/**
+ * Models that end their turn without a word: asked to go on, and given shorter results where long ones silence them.
+ */
 import assert from "node:assert/strict";
 import { ask, type RecordedRequest, say, startFakeServer, type Step } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";

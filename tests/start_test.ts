@@ -1,4 +1,7 @@
-/** What a short turn loads, and what it asks: each module makes all turns slower, and so does each request before the first one. */
+/**
+ * What a short turn loads, and what it asks: each module makes all turns slower, and so does each request before the
+ * first one.
+ */
 import assert from "node:assert/strict";
 import { say, startFakeServer } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";

@@ -3,8 +3,8 @@
  * Compare ratios, not milliseconds: the machine's mood is in both. Takes about two minutes.
  *
  * Options: `--rows a,b` (default: all that are not slow; `--list` names them), `--runs n`, `--json`,
- * `--program <file>` (default `dist/agentcli.js`; a bundle or a binary). `--peers` compares with the other agent CLIs on
- * PATH that it knows how to start (opencode, codex, qwen, pi, cn) in place of the rows, and with `--binary
+ * `--program <file>` (default `dist/agentcli.js`; a bundle or a binary). `--peers` compares with the other agent CLIs
+ * on PATH that it knows how to start (opencode, codex, qwen, pi, cn) in place of the rows, and with `--binary
  * <file>` with another form of ours; it needs bubblewrap.
  */
 import { runBeside } from "./beside.ts";

@@ -34,8 +34,8 @@ const SAMPLE_MS = 5;
 const CHILDREN = -1;
 
 /**
- * Processor time of all children that have ended and been waited for, in milliseconds. Deno does not tell it, libc does.
- * Null on Windows.
+ * Processor time of all children that have ended and been waited for, in milliseconds. Deno does not tell it, libc
+ * does. Null on Windows.
  */
 export function openChildClock(): (() => number) | null {
   if (Deno.build.os === "windows") return null;

@@ -3,7 +3,8 @@
  * scenario. Prints its port as the first line and ends when standard input does. Its argument is the project's folder.
  *
  * - `short`: a short text · `stream-<n>`: n tokens, one an event, as fast as they are taken
- * - `rounds-<n>`: n calls that read `note-<i>.txt` one after another, then a text · `grep`: two calls of Grep, then a text
+ * - `rounds-<n>`: n calls that read `note-<i>.txt` one after another, then a text · `grep`: two calls of Grep, then a
+ *   text
  *
  * A request without tools is answered shortly, whatever the model: some clients ask for a title like that.
  * `GET /log` gives what was recorded since the last `POST /clear`.

@@ -49,7 +49,9 @@ const RUNS = /shell|bash|exec|command/i;
 const PATH = /path|file/i;
 const COMMAND = /^(?:cmd|command|script)$/i;
 
-/** A call that reads the file, with a tool that the client offers: one for files, else one for commands; null without. */
+/**
+ * A call that reads the file, with a tool that the client offers: one for files, else one for commands; null without.
+ */
 export function callThatReads(file: string, tools: readonly OfferedTool[]): { name: string; input: Json } | null {
   for (const [named, taken, word] of [[READS, PATH, file], [RUNS, COMMAND, `cat '${file}'`]] as const) {
     for (const { name, properties, required } of tools) {

@@ -1,4 +1,6 @@
-/** Slips in the form of a call: what other programs and other models call a tool, an argument, a path or a call itself. */
+/**
+ * Slips in the form of a call: what other programs and other models call a tool, an argument, a path or a call itself.
+ */
 import { ask, say } from "../../tests/helpers/fake_server.ts";
 import type { Slip } from "./slip_run.ts";
 import { call, EDITED, FIXED, meant, READ, use, written } from "./slip_steps.ts";

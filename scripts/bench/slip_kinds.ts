@@ -1,6 +1,7 @@
 /**
- * The slips of small models, one row each: what the model does wrong, which words bring it back, and what must have come
- * of it. The model of a row never recovers by itself: only an answer of the program that names the next call helps it.
+ * The slips of small models, one row each: what the model does wrong, which words bring it back, and what must have
+ * come of it. The model of a row never recovers by itself: only an answer of the program that names the next call helps
+ * it.
  */
 import { say } from "../../tests/helpers/fake_server.ts";
 import { CALLS } from "./slip_calls.ts";

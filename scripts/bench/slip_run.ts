@@ -1,4 +1,6 @@
-/** Runs one slip of a small model: a server that plays the model, a project of its own, and what must have come of it. */
+/**
+ * Runs one slip of a small model: a server that plays the model, a project of its own, and what must have come of it.
+ */
 import { runInProcess } from "../../tests/helpers/in_process.ts";
 import { configure, type TemporaryHome, temporaryHome } from "../../tests/helpers/home.ts";
 import { type RecordedRequest, say, startFakeServer, type Step } from "../../tests/helpers/fake_server.ts";
@@ -25,7 +27,9 @@ export interface Slip {
   leaves?: Record<string, string | null>;
   /** What the answer must hold. */
   answers?: RegExp;
-  /** Tokens of the server's window; with `cuts`, what is longer is cut without a word, and the model asks what to do. */
+  /**
+   * Tokens of the server's window; with `cuts`, what is longer is cut without a word, and the model asks what to do.
+   */
   window?: number;
   cuts?: boolean;
   /** Longest tool result that the model may be sent, in characters. */

@@ -1,6 +1,7 @@
 /**
- * `deno task slips`: what becomes of the slips of small models. A scripted model makes each once and comes back only where
- * the program's answer names the next call. Prints a row for each; exit code 1 when one that must come right does not.
+ * `deno task slips`: what becomes of the slips of small models. A scripted model makes each once and comes back only
+ * where the program's answer names the next call. Prints a row for each; exit code 1 when one that must come right does
+ * not.
  *
  * Options: `--json`, `--only <words>` (rows whose name has them).
  */

@@ -22,8 +22,9 @@ export function firstLeak(text: string, words: readonly string[]): { word: strin
 }
 
 /**
- * The text with every character beyond ASCII escaped. They stand in strings and comments alone, where `\\uXXXX` means the
- * same; the engine keeps a source of pure ASCII at one byte a character and reads it faster (12 % of the cpu of a start).
+ * The text with every character beyond ASCII escaped. They stand in strings and comments alone, where `\\uXXXX` means
+ * the same; the engine keeps a source of pure ASCII at one byte a character and reads it faster (12 % of the cpu of a
+ * start).
  */
 export function asciiOnly(text: string): string {
   // deno-lint-ignore no-control-regex -- everything up to DEL is ASCII
@@ -31,8 +32,8 @@ export function asciiOnly(text: string): string {
 }
 
 /**
- * The text indented by a tab where the bundler writes two spaces: a twentieth of the file, and each megabyte costs every
- * start up to 2 ms. Lines of template literals stay as they are. Throws `SyntaxError`.
+ * The text indented by a tab where the bundler writes two spaces: a twentieth of the file, and each megabyte costs
+ * every start up to 2 ms. Lines of template literals stay as they are. Throws `SyntaxError`.
  */
 export function tabIndented(code: string): string {
   const kept = templateParts(treeOf(code));

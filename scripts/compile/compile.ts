@@ -5,8 +5,8 @@
  *                          [--deno FILE] [--once]
  * Without a target it is that of this machine. --bundle takes a bundle that is there already. --bases is a folder with
  * Deno's base binaries, unpacked, each as denort-TARGET: nothing is fetched then. They fit the Deno of their version
- * alone, which --deno names where it is another than the one that runs this. Each binary is made twice and compared, but
- * with --once. SOURCE_DATE_EPOCH gives the time that is written into them, else the commit does.
+ * alone, which --deno names where it is another than the one that runs this. Each binary is made twice and compared,
+ * but with --once. SOURCE_DATE_EPOCH gives the time that is written into them, else the commit does.
  */
 import { binaryName, compileBinary, type Compiler, compilerAt, type Target, TARGETS } from "./binary.ts";
 import { componentList } from "./components.ts";
@@ -59,8 +59,8 @@ export function targetOf(word: string): Target {
 }
 
 /**
- * Throws {@link ScriptError} that names every target whose base binary cannot be had, a line or two for each; where Deno
- * fetches them, they are in its cache afterwards.
+ * Throws {@link ScriptError} that names every target whose base binary cannot be had, a line or two for each; where
+ * Deno fetches them, they are in its cache afterwards.
  */
 export async function requireBases({ targets, bases, compiler }: Pick<Wanted, "targets" | "bases" | "compiler">) {
   const folder = await Deno.makeTempDir();

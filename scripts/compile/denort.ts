@@ -1,6 +1,6 @@
 /**
- * Takes out of a program what `deno compile` of Deno 2.7 or earlier put in, and keeps the base binary: so a machine that
- * reaches npm alone can compile. Usage: deno run -RW scripts/compile/denort.ts <program> <result>
+ * Takes out of a program what `deno compile` of Deno 2.7 or earlier put in, and keeps the base binary: so a machine
+ * that reaches npm alone can compile. Usage: deno run -RW scripts/compile/denort.ts <program> <result>
  *
  * The program may be for any system: Deno puts its part after the sections of an ELF file, into a segment `__SUI` of a
  * Mach-O file for ARM, after the strings of one for Intel, and into a resource of a PE file.

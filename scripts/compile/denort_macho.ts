@@ -90,7 +90,9 @@ function withoutTrailer(program: Uint8Array): Uint8Array {
   return base;
 }
 
-/** Where the strings end and what was added begins: the mark, the length of what it is told at start, and that as JSON. */
+/**
+ * Where the strings end and what was added begins: the mark, the length of what it is told at start, and that as JSON.
+ */
 function beginOfTrailer(program: Uint8Array, strings: number): number {
   const view = viewOf(program);
   for (let at = program.indexOf(FIRST_LETTER, strings); at >= 0; at = program.indexOf(FIRST_LETTER, at + 1)) {

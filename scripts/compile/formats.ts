@@ -1,6 +1,8 @@
 /** What the scripts have to know of the forms of programs: ELF, Mach-O, PE. */
 
-/** How the part that `deno compile` of Deno up to 2.7 adds begins and ends, and the name of the section that holds it. */
+/**
+ * How the part that `deno compile` of Deno up to 2.7 adds begins and ends, and the name of the section that holds it.
+ */
 export const DENO_MARK = "d3n0l4nd";
 
 const MARK_BYTES = new TextEncoder().encode(DENO_MARK);

@@ -1,5 +1,6 @@
 /**
- * Cuts the one file into modules again for the standalone binary, along the parts it is made of (`scripts/bundle/parts.ts`).
+ * Cuts the one file into modules again for the standalone binary, along the parts it is made of
+ * (`scripts/bundle/parts.ts`).
  *
  * A binary keeps no code cache (it would write one into the temporary directory), so the engine reads at every start
  * the whole text of each module it loads: as one file that took 1.9 times the cpu of an empty program, in modules 1.1.

@@ -17,7 +17,9 @@ export interface Signature {
   pages: number;
 }
 
-/** The signature, after every page of the program was compared with its sum; null without one. Throws when one differs. */
+/**
+ * The signature, after every page of the program was compared with its sum; null without one. Throws when one differs.
+ */
 export async function checkedSignature(program: Uint8Array<ArrayBuffer>): Promise<Signature | null> {
   const command = loadCommandsOf(program).find(({ kind }) => kind === CODE_SIGNATURE);
   if (command === undefined) return null;

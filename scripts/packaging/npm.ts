@@ -3,7 +3,9 @@ import { ScriptError } from "../script.ts";
 
 const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
-/** Writes the package into `folder/npm`, from the bundle of a release. `npm pack` or `npm publish` there does the rest. */
+/**
+ * Writes the package into `folder/npm`, from the bundle of a release. `npm pack` or `npm publish` there does the rest.
+ */
 export async function writeNpmPackage(folder: string, { version, bundle }: { version: string; bundle: string }) {
   const to = `${folder}/npm`;
   await Deno.remove(to, { recursive: true }).catch(() => {});

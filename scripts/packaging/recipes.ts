@@ -1,6 +1,7 @@
 /**
- * The recipes of package managers for a release: Homebrew, Scoop, winget, AUR, Nix, and an image. Each is text made of the
- * version, the address of the files, and their sums; whoever publishes them checks them again with the manager's own tool.
+ * The recipes of package managers for a release: Homebrew, Scoop, winget, AUR, Nix, and an image. Each is text made of
+ * the version, the address of the files, and their sums; whoever publishes them checks them again with the manager's
+ * own tool.
  */
 import { ScriptError } from "../script.ts";
 

@@ -3,7 +3,8 @@
  * `FOLDER/packaging`.
  *
  * Usage: deno run -A scripts/packaging/write.ts FOLDER [--address URL] [--version VERSION]
- * FOLDER holds agentcli.js, the binaries and SHA256SUMS. Without --address the recipes that name one are left out, and said.
+ * FOLDER holds agentcli.js, the binaries and SHA256SUMS. Without --address the recipes that name one are left out, and
+ * said.
  */
 import { VERSION } from "../../src/cli/version.ts";
 import { checkedOutCommit } from "../release/commit.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes the commit into `dist/agentcli.js`, so that `agentcli version` can tell it, and the sums that `install.sh` asks
- * for. Usage: deno run -A scripts/release/commit.ts        Outside of a git checkout the file has no commit.
+ * Writes the commit into `dist/agentcli.js`, so that `agentcli version` can tell it, and the sums that `install.sh`
+ * asks for. Usage: deno run -A scripts/release/commit.ts        Outside of a git checkout the file has no commit.
  */
 import { sha256, writeSums } from "./sums.ts";
 import { perform, readLine } from "../script.ts";

@@ -1,10 +1,11 @@
 /**
- * `deno task release VERSION`: checks, changelog, version, commit, the files of the release with their notes, and a tag.
+ * `deno task release VERSION`: checks, changelog, version, commit, the files of the release with their notes, and a
+ * tag.
  *
- * Usage: deno task release VERSION [--dry-run | --files] [--address URL] [--target TARGET]... [--bases FOLDER] [--deno FILE]
- *                                  [--output FOLDER]
- * Without --target all six; that each of them can be made is tried first, before anything is changed. --bases and --deno
- * are those of `deno task compile`. --address is written into the install scripts, as the place they fetch from.
+ * Usage: deno task release VERSION [--dry-run | --files] [--address URL] [--target TARGET]...
+ *                                  [--bases FOLDER] [--deno FILE] [--output FOLDER]
+ * Without --target all six; that each of them can be made is tried first, before anything is changed. --bases and
+ * --deno are those of `deno task compile`. --address is written into the install scripts, as the place they fetch from.
  * --files makes the files alone, from a checkout whose version is that one already: a tag that was pushed.
  * --dry-run changes nothing and prints what the release would say. Nothing is sent anywhere: pushing and uploading stay
  * by hand.

@@ -1,4 +1,7 @@
-/** Admission of prompts and requests: every prompt passes here on its way into a session, and every request on its way to a model. Source: specification of the boundary, "Letting out". */
+/**
+ * Admission of prompts and requests: every prompt passes here on its way into a session, and every request on its way
+ * to a model. Source: specification of the boundary, "Letting out".
+ */
 import { admitItems, type Label, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
@@ -22,7 +25,10 @@ const SYSTEM_PROMPT = {
     "descriptions of a client's tools",
 };
 
-/** A prompt that may become part of a session, and why: the user let a `released` one go to this provider, and it is never stored. */
+/**
+ * A prompt that may become part of a session, and why: the user let a `released` one go to this provider, and it is
+ * never stored.
+ */
 export interface AdmittedPrompt {
   readonly item: UserItem;
   readonly admitted: Label | "released";
@@ -60,7 +66,9 @@ export async function admitPrompt(
   return { item: { ...item, releasedTo: provider }, admitted: "released" };
 }
 
-/** Reads the markers again, which may have changed since the last request, and applies them to what the session holds. */
+/**
+ * Reads the markers again, which may have changed since the last request, and applies them to what the session holds.
+ */
 async function applyMarkers(session: Session, signal?: AbortSignal): Promise<void> {
   await session.workspace.refresh(signal);
   raiseLabels(session);
@@ -77,8 +85,9 @@ interface RequestTarget {
 }
 
 /**
- * Returns `chat` with an admission before each attempt. A response from elsewhere ends a request that was admitted because
- * the model counted as local. What a server says of a failure is redacted if it holds protected content. `session` is called at each attempt: it may not exist before.
+ * Returns `chat` with an admission before each attempt. A response from elsewhere ends a request that was admitted
+ * because the model counted as local. What a server says of a failure is redacted if it holds protected content.
+ * `session` is called at each attempt: it may not exist before.
  */
 export function admitted(chat: Chat, target: RequestTarget, session: () => Session): Chat {
   const { located, localities } = target;
@@ -124,8 +133,8 @@ function notLocal({ endpoint: { provider } }: LocatedModel, why: string): Agentc
 }
 
 /**
- * Lets a request go, as one that may hold protected content (`local`) or not, or throws `policy_refused`. Where nothing is
- * protected, everything goes, and the server is not asked. A model that counts as local is asked about again: proven
+ * Lets a request go, as one that may hold protected content (`local`) or not, or throws `policy_refused`. Where nothing
+ * is protected, everything goes, and the server is not asked. A model that counts as local is asked about again: proven
  * to run here it gets everything. Any other gets nothing protected, and its whole body is scanned, after a walk of the
  * whole project for markers.
  */
@@ -167,7 +176,10 @@ async function admitRequest(
   return "open";
 }
 
-/** Returns whether anything may have to be kept from a model elsewhere: of this project, a tool's server, or other projects. */
+/**
+ * Returns whether anything may have to be kept from a model elsewhere: of this project, a tool's server, or other
+ * projects.
+ */
 async function mayHoldBack({ scanner, tools, workspace, sandbox }: Session): Promise<boolean> {
   return labeled(tools).length > 0 || (scanner?.mayFind() ?? workspace.protection.any) ||
     await sandbox?.protectsElsewhere() === true;

@@ -1,4 +1,7 @@
-/** The next request, made from nothing but the session: its shape, its size, and the report when it does not begin with the bytes of the one before. */
+/**
+ * The next request, made from nothing but the session: its shape, its size, and the report when it does not begin with
+ * the bytes of the one before.
+ */
 import type { FailureKind } from "../provider/failure.ts";
 import { oneCallEach } from "../provider/chat/content.ts";
 import { mergedFields } from "../provider/profiles/profile.ts";
@@ -19,7 +22,9 @@ const SHAPES = {
   /** Tools described in the system message, calls and results as text. */
   text: { tools: "prompt", history: asTextMessages },
   none: { tools: "nowhere", history: asTextMessages },
-  /** As text, with the words of the system message before the user's first: templates of Gemma 2 have no such message. */
+  /**
+   * As text, with the words of the system message before the user's first: templates of Gemma 2 have no such message.
+   */
   no_system: { tools: "prompt", history: (messages: WireMessage[]) => withoutSystemMessage(asTextMessages(messages)) },
 } as const;
 
@@ -58,7 +63,8 @@ export function shapesAfter(protocol: ToolProtocol, failure: FailureKind): ToolP
 }
 
 /**
- * The request for the next response, in the shape that its server takes. Prompt and response limit fit into the window together, as far as the estimate goes.
+ * The request for the next response, in the shape that its server takes. Prompt and response limit fit into the window
+ * together, as far as the estimate goes.
  */
 export function requestOf(session: Session): ChatRequest {
   const { entry, temperature } = session.model;

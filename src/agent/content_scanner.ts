@@ -88,7 +88,9 @@ export class ContentScanner {
     return (local ? protection.anySoon : protection.any) !== false;
   }
 
-  /** Returns the label of a part of requests. Throws `policy_refused` for `no-cloud` and a provider that is not local. */
+  /**
+   * Returns the label of a part of requests. Throws `policy_refused` for `no-cloud` and a provider that is not local.
+   */
   async checkPart(
     texts: readonly string[],
     subject: ScanSubject,
@@ -106,8 +108,8 @@ export class ContentScanner {
   }
 
   /**
-   * Throws `policy_refused` when a request to a model that is not proven local holds protected content. `released` are the
-   * prompts that the user let through: messages of the user that are one of them pass, and nothing else does.
+   * Throws `policy_refused` when a request to a model that is not proven local holds protected content. `released` are
+   * the prompts that the user let through: messages of the user that are one of them pass, and nothing else does.
    */
   async checkRequest(
     request: Pick<ChatRequest, "messages">,

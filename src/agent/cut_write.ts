@@ -23,7 +23,10 @@ export async function writeInParts(
   return inParts(last.raw, session);
 }
 
-/** Returns the prompt for the parts of a file where a call of Write that is written as text was cut; null for any other reply. */
+/**
+ * Returns the prompt for the parts of a file where a call of Write that is written as text was cut; null for any other
+ * reply.
+ */
 export async function askForParts(
   text: string,
   session: Session,

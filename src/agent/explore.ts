@@ -1,4 +1,7 @@
-/** Runs a search in a session of its own: another window, tools that only read, and one short answer for the session that asked. */
+/**
+ * Runs a search in a session of its own: another window, tools that only read, and one short answer for the session
+ * that asked.
+ */
 import { AgentcliError } from "../errors.ts";
 import { resolve } from "../platform/path.ts";
 import type { ToolResult } from "../tools/tool.ts";
@@ -28,8 +31,8 @@ export interface Explorer
 }
 
 /**
- * Runs the search. The task has the label of the session that wrote it, the answer that of all that was read for it. If the
- * model of the search may not see something, the result says so. Throws the abort reason.
+ * Runs the search. The task has the label of the session that wrote it, the answer that of all that was read for it. If
+ * the model of the search may not see something, the result says so. Throws the abort reason.
  */
 export async function explore(
   session: Session,

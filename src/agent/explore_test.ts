@@ -27,7 +27,10 @@ const scanner = Object.assign(Object.create(ContentScanner.prototype) as Content
     JSON.stringify(body).includes("secret") ? Promise.reject(refusal()) : Promise.resolve(),
 });
 
-/** A local session that has searches, and summaries where `compact` is one, made by a remote model; what that one was asked. */
+/**
+ * A local session that has searches, and summaries where `compact` is one, made by a remote model; what that one was
+ * asked.
+ */
 function sessionWith(compact: Chat | null, search: Chat) {
   const model = { provider: "far", local: false };
   const far = testSession(32_768, { model });

@@ -1,4 +1,7 @@
-/** The label of a session and of what comes into it, raised by new rules and by protected content that the scanner finds. */
+/**
+ * The label of a session and of what comes into it, raised by new rules and by protected content that the scanner
+ * finds.
+ */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { resolve } from "../platform/path.ts";
 import { sourceOfFormer, type UsedFiles } from "../session/item.ts";
@@ -36,9 +39,9 @@ export function sessionLabel(session: Session): Label {
 }
 
 /**
- * Returns the label of what a model said: at least that of what it was told, and `no-cloud` if it holds protected content.
- * The model may have read that from an image, decoded it or guessed it. Nothing that is found makes this throw: the words
- * have arrived, and have to be stored and shown.
+ * Returns the label of what a model said: at least that of what it was told, and `no-cloud` if it holds protected
+ * content. The model may have read that from an image, decoded it or guessed it. Nothing that is found makes this
+ * throw: the words have arrived, and have to be stored and shown.
  */
 export async function labelOfWords(
   texts: readonly string[],
@@ -52,8 +55,8 @@ export async function labelOfWords(
 }
 
 /**
- * Returns the label of texts that have none, or only that of an open file, which can hold a copy of protected content: they
- * are scanned as the result of a tool is.
+ * Returns the label of texts that have none, or only that of an open file, which can hold a copy of protected content:
+ * they are scanned as the result of a tool is.
  */
 export async function labelOfTexts(texts: readonly string[], from: string, session: Session): Promise<Label> {
   const before = sessionLabel(session);

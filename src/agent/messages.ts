@@ -1,4 +1,7 @@
-/** Turns the items of a session into the messages of a request. The same items give the same bytes: servers cache prompts by prefix. */
+/**
+ * Turns the items of a session into the messages of a request. The same items give the same bytes: servers cache
+ * prompts by prefix.
+ */
 import { imageParts, imageUrl, type ShownImage, wordsOf } from "../provider/chat/content.ts";
 import type { ContentPart, WireMessage } from "../provider/types.ts";
 import { type AssistantItem, imagesOf, type SessionItem } from "../session/item.ts";
@@ -20,11 +23,11 @@ const NO_WORDS = "(nothing)";
 const LOOKING = "(looking at the images)";
 
 /**
- * Returns the messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
- * JSON, no message is empty, user and assistant alternate (also after results that were never answered), and the last
- * message is the user's or a tool's. A summary or a note and the user's words after it are one message. Images of results are a
- * message of the user after the last result of their response. The messages of a longer session begin with those of a
- * shorter one that could be sent.
+ * Returns the messages of a request: the system message, then the items. Every call has exactly one result, arguments
+ * are valid JSON, no message is empty, user and assistant alternate (also after results that were never answered), and
+ * the last message is the user's or a tool's. A summary or a note and the user's words after it are one message. Images
+ * of results are a message of the user after the last result of their response. The messages of a longer session begin
+ * with those of a shorter one that could be sent.
  */
 export function buildMessages(
   system: string,

@@ -1,4 +1,7 @@
-/** Gets one response of the model: makes room, sends the request, takes the response over; retries by what a failure shows. */
+/**
+ * Gets one response of the model: makes room, sends the request, takes the response over; retries by what a failure
+ * shows.
+ */
 import { grouped } from "../platform/number.ts";
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
@@ -86,7 +89,10 @@ async function askUntilTaken(session: Session, turn: RunningTurn): Promise<TurnR
   }
 }
 
-/** The name that llama-server gives itself in the header `server`. The list of backends is loaded elsewhere, not for every turn. */
+/**
+ * The name that llama-server gives itself in the header `server`. The list of backends is loaded elsewhere, not for
+ * every turn.
+ */
 const LLAMA_SERVER = "llama.cpp";
 
 /** Returns whether to ask now, at the beginning of a response, what the server's chat template drops. */
@@ -101,7 +107,9 @@ function isOverflow(failure: ProviderFailure, session: Session): boolean {
   return failure.kind === "empty" && estimateOf(session) > limitsOf(session.model).threshold;
 }
 
-/** Returns the error for a prompt that is too long: with the server's own numbers if it named them, otherwise with ours. */
+/**
+ * Returns the error for a prompt that is too long: with the server's own numbers if it named them, otherwise with ours.
+ */
 async function overflow(session: Session, failure: ProviderFailure): Promise<AgentcliError> {
   const { contextWindow, promptTokens } = failure.facts;
   const estimate = estimateOf(session);
@@ -203,13 +211,18 @@ function deferHoldback(enabled: boolean) {
   };
 }
 
-/** Returns the name under which a server answered, or the requested one: what a server says can hold what its model was told. */
+/**
+ * Returns the name under which a server answered, or the requested one: what a server says can hold what its model was
+ * told.
+ */
 async function shownModel(session: Session, named: string | null): Promise<string> {
   const { id } = session.model.entry;
   return named === null || named === id || await labelOfWords([named], session) !== "open" ? id : named;
 }
 
-/** Says once that a server which accepts any name for the model that it has answers with another one than was requested. */
+/**
+ * Says once that a server which accepts any name for the model that it has answers with another one than was requested.
+ */
 async function reportOtherModel(
   { model: { provider, entry }, context }: Session,
   { server, named, shown }: { server: string; named: string | null; shown: string },
@@ -285,8 +298,8 @@ async function takeResponse(
 }
 
 /**
- * Keeps the part of a response that was shown before the user interrupted it, marked as such, so that they can refer to it.
- * Nothing is kept of a response that broke off by itself.
+ * Keeps the part of a response that was shown before the user interrupted it, marked as such, so that they can refer to
+ * it. Nothing is kept of a response that broke off by itself.
  */
 async function keepInterrupted(
   session: Session,

@@ -12,7 +12,10 @@ interface RestoredParts {
   context: SessionContext | null;
 }
 
-/** Puts stored items into an empty session, with their todo list, and the stored tool schemas where they name the same tools. */
+/**
+ * Puts stored items into an empty session, with their todo list, and the stored tool schemas where they name the same
+ * tools.
+ */
 export function restoreSession(session: Session, stored: RestoredParts): void {
   session.items.push(...stored.items);
   session.memory.todos.push(...writtenTodos(stored.items));

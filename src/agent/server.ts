@@ -27,11 +27,16 @@ export interface SessionServer {
   recognize(): Promise<string | null>;
   /** The window in force now, in tokens. */
   findWindow(): Promise<number | null>;
-  /** The window that the server reports once the model has answered; asked once, unless the server is known to report none. */
+  /**
+   * The window that the server reports once the model has answered; asked once, unless the server is known to report
+   * none.
+   */
   windowOnceLoaded(): Promise<number | null>;
   /** Whether the session's model supports image input; asked once. */
   supportsImages(): Promise<boolean | null>;
-  /** How calls have to be sent, by the chat template that the server reports; null where it reports none. Asked once. */
+  /**
+   * How calls have to be sent, by the chat template that the server reports; null where it reports none. Asked once.
+   */
   templateNeeds(): Promise<TemplateNeeds | null>;
   /** The profile with what {@link templateNeeds} found out as well; null where that is nothing new. */
   learnedProfile(): Promise<RequestProfile | null>;

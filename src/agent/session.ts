@@ -22,8 +22,8 @@ import type { ToolProtocol } from "./chat_request.ts";
 import type { SessionContext } from "../session/line.ts";
 
 /**
- * The source of a context window. An `assumed` window grows with the prompts that the server accepts; a `guessed` one, after a
- * refusal without a number, holds for the rest of the turn and is neither shown nor stored.
+ * The source of a context window. An `assumed` window grows with the prompts that the server accepts; a `guessed` one,
+ * after a refusal without a number, holds for the rest of the turn and is neither shown nor stored.
  */
 export type WindowSource = "configured" | "found" | "learned" | "assumed" | "guessed";
 
@@ -71,7 +71,10 @@ export interface Session {
   readonly server: SessionServer;
   /** How requests are made beside their messages. */
   profile: RequestProfile;
-  /** Returns the model of searches, or null if it has to be the session's own and is not; absent without the tool Explore. */
+  /**
+   * Returns the model of searches, or null if it has to be the session's own and is not; absent without the tool
+   * Explore.
+   */
   readonly explorer?: ((limits: { ownOnly: boolean }) => Promise<Explorer | null>) | undefined;
   readonly policy: PermissionPolicy;
   /** The sandbox of commands where paths are protected; without it none run there. */
@@ -131,7 +134,9 @@ export function createSession(options: SessionParts): Session {
   };
 }
 
-/** Returns the position of the next item in the whole session, which never repeats, even after a compaction or a resume. */
+/**
+ * Returns the position of the next item in the whole session, which never repeats, even after a compaction or a resume.
+ */
 export function nextPosition(session: Session): number {
   const counted = session.context.removed + session.items.length;
   const last = session.items.findLast((item) => item.kind === "assistant" && item.calls.length > 0);
@@ -164,8 +169,8 @@ export function setWindow(session: Session, tokens: number, source: WindowSource
 }
 
 /**
- * Returns the system message of a resumed session: the stored one, so that the server's prompt cache still applies, unless it
- * lacks what the caller now wants in it.
+ * Returns the system message of a resumed session: the stored one, so that the server's prompt cache still applies,
+ * unless it lacks what the caller now wants in it.
  */
 export function restoredSystem(
   built: SystemPrompt,

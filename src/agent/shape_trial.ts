@@ -1,4 +1,7 @@
-/** Other shapes of a request, tried where the chat template of a model refuses or drops something. Loaded when a server needs it. */
+/**
+ * Other shapes of a request, tried where the chat template of a model refuses or drops something. Loaded when a server
+ * needs it.
+ */
 import type { CacheInvalidation, TurnListener } from "../protocol/turn_event.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import { isToolCallFallback } from "../provider/backends/model_metadata.ts";
@@ -114,8 +117,8 @@ export class ShapeTrial {
 }
 
 /**
- * Asks for what the template needs, once a session. Throws a failure that another shape of the request helps against, where the
- * model was asked without its tools or without a part of the history.
+ * Asks for what the template needs, once a session. Throws a failure that another shape of the request helps against,
+ * where the model was asked without its tools or without a part of the history.
  */
 export async function checkTemplate(session: Session): Promise<void> {
   const { context, model, server, items } = session;

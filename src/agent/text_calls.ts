@@ -9,8 +9,8 @@ import type { ContinuePrompt } from "./turn_options.ts";
 const COULD_BE_CALL = /[<[{(]/;
 
 /**
- * The response with the calls found in its text, or null when there are none. Only where the response has no structured calls
- * and was not cut (specification, wire reference §8). Calls that end the reasoning count where there is no text.
+ * The response with the calls found in its text, or null when there are none. Only where the response has no structured
+ * calls and was not cut (specification, wire reference §8). Calls that end the reasoning count where there is no text.
  */
 export async function recoverTextCalls(
   response: ChatResponse,

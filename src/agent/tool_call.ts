@@ -1,4 +1,6 @@
-/** Runs one tool call: finds the tool, checks the arguments, the loop guard and the permission, and makes the result. */
+/**
+ * Runs one tool call: finds the tool, checks the arguments, the loop guard and the permission, and makes the result.
+ */
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import { imageUrl } from "../provider/chat/content.ts";

@@ -7,8 +7,8 @@ import { sessionLabel } from "./labels.ts";
 import type { TurnResponse } from "./response.ts";
 
 /**
- * Runs the calls of one response in order; consecutive reads run concurrently. Returns whether a person or a hook ends the
- * turn. Throws the abort reason, and `loop_detected` when calls only fail.
+ * Runs the calls of one response in order; consecutive reads run concurrently. Returns whether a person or a hook ends
+ * the turn. Throws the abort reason, and `loop_detected` when calls only fail.
  */
 export async function runCalls(
   { item: { calls }, droppedCalls }: Pick<TurnResponse, "item" | "droppedCalls">,
@@ -34,8 +34,8 @@ export async function runCalls(
       }
     }));
     options.signal.throwIfAborted();
-    // One that ends late may have its files noted with one that ended before: a file is noted with the first, too. Names of
-    // those of protected results may hold protected content.
+    // One that ends late may have its files noted with one that ended before: a file is noted with the first, too.
+    // Names of those of protected results may hold protected content.
     const open = outcomes.filter(({ item }, at) => at === 0 || item.label === "open");
     const files = [...new Set(open.flatMap(({ item }) => item.files ?? []))];
     for (const [at, outcome] of outcomes.entries()) {
@@ -62,7 +62,10 @@ function repeated(calls: readonly ToolCall[]): Set<ToolCall> {
   }));
 }
 
-/** Returns the note on dropped calls for the last result of the response, since those calls have no results of their own. */
+/**
+ * Returns the note on dropped calls for the last result of the response, since those calls have no results of their
+ * own.
+ */
 function droppedNotice(dropped: number): string | null {
   if (dropped === 0) return null;
   return `${dropped} more calls of your reply were left out: it held more than one reply may. ` +

@@ -11,8 +11,8 @@ import { sessionLabel } from "./labels.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
 /**
- * Runs one turn, and reports it through `emit`. Throws only when the output is closed; the result tells how the turn ended
- * otherwise. In any case the session is valid for the next turn afterwards.
+ * Runs one turn, and reports it through `emit`. Throws only when the output is closed; the result tells how the turn
+ * ended otherwise. In any case the session is valid for the next turn afterwards.
  */
 export async function runTurn(session: Session, { item }: AdmittedPrompt, options: TurnOptions): Promise<TurnResult> {
   const state = { ...startTurnState(options.io.clock), rereadBefore: rereadOf(session) };

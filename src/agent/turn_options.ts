@@ -44,7 +44,10 @@ export interface HookedCall {
   label: Label;
 }
 
-/** The decision of a hook before a tool call. `pass` leaves the decision to the rules; deny rules hold whatever a hook says. */
+/**
+ * The decision of a hook before a tool call. `pass` leaves the decision to the rules; deny rules hold whatever a hook
+ * says.
+ */
 export interface BeforeVerdict {
   behavior: "pass" | "allow" | "ask" | "deny";
   /** For the model; of `ask` and `deny`. */

@@ -40,8 +40,8 @@ export function startTurnState(clock: Clock): TurnState {
 }
 
 /**
- * Returns the result of a turn that the model ended. Its exit code is 8 when the check fails, and 6 when the last call of some
- * tool was denied because nobody was there to be asked.
+ * Returns the result of a turn that the model ended. Its exit code is 8 when the check fails, and 6 when the last call
+ * of some tool was denied because nobody was there to be asked.
  */
 export function turnResult(session: Session, state: TurnState, clock: Clock): TurnResult {
   const result = figures(session, state, clock);

@@ -1,4 +1,4 @@
-/** Finds programs that agentcli itself starts outside a sandbox, and skips any that a model's command could have made. */
+/** Finds programs that agentcli itself starts outside a sandbox, but none that a model's command could have made. */
 import { isAbsolute, resolve } from "../platform/path.ts";
 import { openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
@@ -26,7 +26,7 @@ export async function findProgram(name: string, { path, roots, io }: ProgramSear
   return findExecutable(name, path, { notBelow: [...roots, ...known] });
 }
 
-/** Returns the program that a command line names: by a path, a relative one from `cwd`, or on PATH; null where none is found. */
+/** Returns the program that a command line names: by a path, relative to `cwd`, or on PATH; null if there is none. */
 export async function programNamed(command: string, cwd: string, search: ProgramSearch): Promise<string | null> {
   if (isAbsolute(command)) return command;
   return /[/\\]/.test(command) ? resolve(cwd, command) : await findProgram(command, search);

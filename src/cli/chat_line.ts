@@ -1,4 +1,6 @@
-/** The command line that names no command: on a terminal a chat, unless it asks for something else; elsewhere an error. */
+/**
+ * The command line that names no command: on a terminal a chat, unless it asks for something else; elsewhere an error.
+ */
 import { closest } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import { type Command, GLOBAL_OPTIONS, type Group, shownCommands } from "./command.ts";

@@ -168,7 +168,10 @@ export interface Command<O extends Options = Options> {
   /** Command lines that work as they are. */
   examples: readonly string[];
   hidden?: boolean;
-  /** Connects to providers in its own project or where clients say: in projects with protected paths its process copies nothing out. */
+  /**
+   * Connects to providers in its own project or where clients say: in projects with protected paths its process copies
+   * nothing out.
+   */
   connects?: "here" | "anywhere";
   /** Paragraphs after the help, loaded only when help is requested, from the options of the line. */
   moreHelp?(options: readonly { name: string; value?: string | undefined }[]): Promise<string>;

@@ -85,7 +85,8 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   const found: Normalized = { path: [], node: tree, globals: {}, options: [], words: [] };
   const ended = { at: argv.length };
   const all = [...tokens(argv, ended)];
-  // The command first, since it decides which options take a value. A value of a global option is not a word of the path.
+  // The command first, since it decides which options take a value. A value of a global option is not a word of the
+  // path.
   const skipped = walkPath(all, argv, found);
   const commandOptions: Options = found.node.kind === "command" ? found.node.options : {};
   for (const given of all) {

@@ -47,7 +47,9 @@ async function readLine(argv: readonly string[]): Promise<Normalized> {
   return normalize(argv, await loadTree());
 }
 
-/** A line of protocol mode, which has no command; null for any other. Lines that begin with a command do not come here. */
+/**
+ * A line of protocol mode, which has no command; null for any other. Lines that begin with a command do not come here.
+ */
 async function clientLine(argv: readonly string[]): Promise<Normalized | null> {
   if (COMMAND_NAMES.includes(argv[0] ?? "")) return null;
   if (!argv.some((word) => /^(-p|--print|--(in|out)put-?format(=.*)?)$/i.test(word))) return null;

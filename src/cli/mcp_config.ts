@@ -1,4 +1,6 @@
-/** MCP servers given with a session: by `--mcp-config`, as files or JSON, and by clients of the Agent Client Protocol. */
+/**
+ * MCP servers given with a session: by `--mcp-config`, as files or JSON, and by clients of the Agent Client Protocol.
+ */
 import { readRegularFile } from "../boundary/reader.ts";
 import { withOrigin } from "../mcp/configured.ts";
 import { type McpServer, readServer, readServers } from "../mcp/server.ts";
@@ -16,7 +18,9 @@ export interface GivenServers {
 
 const FILE_LIMIT = 1024 * 1024;
 
-/** Reads the values of the option; a relative file is taken from `cwd`. Never throws: clients may name missing files. */
+/**
+ * Reads the values of the option; a relative file is taken from `cwd`. Never throws: clients may name missing files.
+ */
 export function readMcpConfig(values: readonly string[], cwd: string): GivenServers {
   const given: GivenServers = { own: [], servers: [], problems: [] };
   for (const value of values) {

@@ -1,4 +1,7 @@
-/** Runs `agentcli models suggest`: reads what the machine has, and prints what fits of a table with a date: newer models are better. */
+/**
+ * Runs `agentcli models suggest`: reads what the machine has, and prints what fits of a table with a date: newer models
+ * are better.
+ */
 import { findProgram } from "../boundary/programs.ts";
 import { runForText } from "../platform/process.ts";
 import { graphicsBytes, memoryBytes, runtimeFacts } from "../platform/runtime.ts";
@@ -105,8 +108,8 @@ interface SuggestedModel {
 }
 
 /**
- * Best first, for turns with tools. Sizes are those of Ollama's library; the context caches follow from layers, heads and
- * windows of the model cards (a quarter of the layers of Qwen 3.5 keep one), rounded up.
+ * Best first, for turns with tools. Sizes are those of Ollama's library; the context caches follow from layers, heads
+ * and windows of the model cards (a quarter of the layers of Qwen 3.5 keep one), rounded up.
  */
 export const MODELS: readonly SuggestedModel[] = [
   { name: "qwen3.5:122b", weightsGb: 81, activeB: 10, contextGb: 1, note: "the strongest here; needs a workstation" },
@@ -129,7 +132,9 @@ export const MODELS: readonly SuggestedModel[] = [
 /** The memory of a machine, in GB. */
 export interface Machine {
   memoryGb: number;
-  /** Memory of the largest graphics card; null: none was found. Memory that is shared with the processor counts as none. */
+  /**
+   * Memory of the largest graphics card; null: none was found. Memory that is shared with the processor counts as none.
+   */
   graphicsGb: number | null;
   /** Processor and graphics use the same memory (Apple silicon). */
   unified: boolean;
@@ -137,7 +142,9 @@ export interface Machine {
 
 interface Suggestion {
   model: SuggestedModel;
-  /** `graphics`: whole on the card, or in unified memory; `split`: in part on the processor; `processor`: there alone. */
+  /**
+   * `graphics`: whole on the card, or in unified memory; `split`: in part on the processor; `processor`: there alone.
+   */
   runsOn: "graphics" | "split" | "processor";
   needsGb: number;
 }

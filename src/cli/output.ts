@@ -32,7 +32,8 @@ export async function showError(
     if (shown.hint !== undefined) text += `  ${clean(shown.hint)}\n`;
     await io.stderr.write(text);
   }
-  // A stack names places in the program, not what was worked on: the message of a bug may quote data, its frames do not.
+  // A stack names places in the program, not what was worked on: the message of a bug may quote data, its frames do
+  // not.
   if (options.verbose && shown.code === "internal" && error instanceof Error) {
     const frames = (error.stack ?? "").split("\n").filter((frame) => /^\s+at /.test(frame));
     await io.stderr.write(clean(frames.join("\n"), { multiline: true }) + "\n");

@@ -1,4 +1,7 @@
-/** Declarations of the commands about the program itself: help, completions, settings, checks, servers and models to find. */
+/**
+ * Declarations of the commands about the program itself: help, completions, settings, checks, servers and models to
+ * find.
+ */
 import { command, flag, group, integer, list, text } from "./command.ts";
 
 export const authCommand = group({

@@ -1,4 +1,7 @@
-/** Runs `agentcli quarantine …`: lists quarantined files, and restores and protects them: a protected session can have made them. */
+/**
+ * Runs `agentcli quarantine …`: lists quarantined files, and restores and protects them: a protected session can have
+ * made them.
+ */
 import { scannerAt } from "../agent/content_scanner.ts";
 import { homePath, openHome } from "../platform/home.ts";
 import { clean } from "../terminal/clean.ts";
@@ -58,7 +61,9 @@ export function listQuarantine(home: string): QuarantineEntry[] {
   return entries.sort((one, other) => one.time - other.time || (one.id < other.id ? -1 : 1));
 }
 
-/** Puts an entry back where it was. Where something else is now, or the directory is gone, the file stays in quarantine. */
+/**
+ * Puts an entry back where it was. Where something else is now, or the directory is gone, the file stays in quarantine.
+ */
 export async function restoreQuarantined(
   home: string,
   entry: QuarantineEntry,

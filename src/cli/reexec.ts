@@ -11,10 +11,10 @@ import type { Io } from "../platform/io.ts";
 import { ownCommand, runOnOwnStreams } from "../platform/runtime.ts";
 
 /**
- * Null when the process may continue: nothing in its environment copies text out, or nothing is protected in the projects
- * of `directories`; `anywhere` counts as protected, for what is decided later where it works. Otherwise the program is run
- * again without those variables, and the result is its exit code. Call it before anything is read from standard input.
- * Throws `policy_refused` where the program cannot start itself again.
+ * Null when the process may continue: nothing in its environment copies text out, or nothing is protected in the
+ * projects of `directories`; `anywhere` counts as protected, for what is decided later where it works. Otherwise the
+ * program is run again without those variables, and the result is its exit code. Call it before anything is read from
+ * standard input. Throws `policy_refused` where the program cannot start itself again.
  */
 export async function reexecWithoutLeaks(io: Io, directories: readonly string[] | "anywhere"): Promise<number | null> {
   const names = copyingVariables(io.env);

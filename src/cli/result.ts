@@ -1,4 +1,7 @@
-/** Parts that commands share: the configuration they read and change, the result they print, the question before a change. */
+/**
+ * Parts that commands share: the configuration they read and change, the result they print, the question before a
+ * change.
+ */
 import type { EditResult, ProvidersDocument } from "../config/edit.ts";
 import type { Configuration } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";

@@ -47,7 +47,10 @@ export function providerLabel(name: string): string {
   return product === "" ? name : `${product} (${name})`;
 }
 
-/** The provider whose base URL an environment variable overrides, and which is written as a comment where it is not found. */
+/**
+ * The provider whose base URL an environment variable overrides, and which is written as a comment where it is not
+ * found.
+ */
 export const STUDIO = {
   id: "studio_f",
   baseUrlVariable: "STUDIO_F_BASE_URL",

@@ -119,8 +119,8 @@ export interface ProvidersDocument {
   /** Adds a provider; an existing name is `config_invalid` unless it is replaced as a whole. */
   addProvider(name: string, provider: ProviderRecord, options?: { replace?: boolean }): void;
   /**
-   * Writes a provider as a comment, with a note after its name; whether that was done. Not where one of that name exists
-   * already, even as a comment, nor where the layout has no place for it.
+   * Writes a provider as a comment, with a note after its name; whether that was done. Not where one of that name
+   * exists already, even as a comment, nor where the layout has no place for it.
    */
   commentProvider(entry: CommentedProvider): boolean;
   /** Removes what {@link commentProvider} wrote and nobody changed. */

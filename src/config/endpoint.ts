@@ -237,7 +237,10 @@ export async function resolveEndpoint(provider: ProviderEntry, options: Endpoint
   return connectionWith(provider, key, options);
 }
 
-/** Like {@link resolveEndpoint} with a key found before; one that did not resolve is left out: for checks that report it. */
+/**
+ * Like {@link resolveEndpoint} with a key found before; one that did not resolve is left out: for checks that report
+ * it.
+ */
 export async function endpointForCheck(
   provider: ProviderEntry,
   options: EndpointOptions & { key?: ResolvedKey },

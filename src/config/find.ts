@@ -79,7 +79,10 @@ function addingCommand({ id, probed, baseUrl, apiKey }: Runtime): string {
   return `agentcli providers add ${id} --base-url ${baseUrl} --api-key ${apiKey} --model <model>`;
 }
 
-/** The provider of that name. `unknown_provider` lists the choices; `selector` is what a person named, if it was a model. */
+/**
+ * The provider of that name. `unknown_provider` lists the choices; `selector` is what a person named, if it was a
+ * model.
+ */
 export function findProvider(
   configuration: Configuration,
   name: string,
@@ -145,8 +148,8 @@ export function findModel({ models }: ProviderEntry, name: string): ModelEntry |
 }
 
 /**
- * Returns what the defaults name together; null without a default provider. A default model that names its own provider takes
- * precedence over it, unless one of its models has that very name.
+ * Returns what the defaults name together; null without a default provider. A default model that names its own provider
+ * takes precedence over it, unless one of its models has that very name.
  */
 export function defaultSelector(configuration: Configuration): Selector | null {
   const { defaultProvider, defaultModel: model } = configuration;

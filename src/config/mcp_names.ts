@@ -6,8 +6,8 @@ export const MCP_SERVER_NAME = /^(?!.*__)[a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,30}[a-zA-
 export const MCP_SERVER_NAME_RULE = "at most 32 letters, digits, single _ and -";
 
 /**
- * Returns the name under which a model calls a tool: letters, digits, `_` and `-`, at most 64. What is changed or cut is
- * distinguished by a digest of the whole.
+ * Returns the name under which a model calls a tool: letters, digits, `_` and `-`, at most 64. What is changed or cut
+ * is distinguished by a digest of the whole.
  */
 export function functionName(server: string, tool: string): string {
   const whole = `mcp__${server}__${tool}`;

@@ -55,9 +55,9 @@ export function readYaml(text: string, path: string): { parsed: ParsedYaml; valu
 }
 
 /**
- * Returns plain data without the keys that were left empty (`models:` with nothing after it), so that an empty key means
- * the same as an absent one, and with `yes` and `no` of switches as true and false. `params` and `engines` stay as they
- * are; a provider that is empty stays, to be reported.
+ * Returns plain data without the keys that were left empty (`models:` with nothing after it), so that an empty key
+ * means the same as an absent one, and with `yes` and `no` of switches as true and false. `params` and `engines` stay
+ * as they are; a provider that is empty stays, to be reported.
  */
 export function withoutEmpty(value: unknown, path: readonly string[] = []): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutEmpty(item, [...path, ""]));

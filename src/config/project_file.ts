@@ -1,6 +1,6 @@
 /**
- * Files of the home that hold something for each project, by its root; one of them, `permissions.json`, holds the rules that a
- * person gave for it. Nothing in the project itself can add to them.
+ * Files of the home that hold something for each project, by its root; one of them, `permissions.json`, holds the rules
+ * that a person gave for it. Nothing in the project itself can add to them.
  */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
@@ -58,7 +58,9 @@ const FILE: ProjectFile<Rules> = {
   hint: "mend or remove the file: it holds the rules that were given for projects in chats",
 };
 
-/** Returns the rules that allow calls in the project with this root. Throws `config_invalid` for a file of another form. */
+/**
+ * Returns the rules that allow calls in the project with this root. Throws `config_invalid` for a file of another form.
+ */
 export async function readProjectRules(home: Home, root: string): Promise<string[]> {
   return (await readForProject(home, FILE, { root }))?.allow ?? [];
 }

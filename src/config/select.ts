@@ -153,8 +153,8 @@ function servedModel([id = ""]: readonly string[]): ModelEntry {
 }
 
 /**
- * Returns the only model of the server of the only provider, where no setting decides. Throws with the choices, which come
- * from the servers themselves where no model is configured.
+ * Returns the only model of the server of the only provider, where no setting decides. Throws with the choices, which
+ * come from the servers themselves where no model is configured.
  */
 async function onlyServed({ providers }: Configuration, servedModels: ServedModels): Promise<Found> {
   const [first] = providers;
@@ -178,8 +178,8 @@ async function onlyServed({ providers }: Configuration, servedModels: ServedMode
 /**
  * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
  * has models, the model of the resumed session, the only model that the server of the only provider has; the first
- * that is set decides. `servedModels` is asked for a name that is neither a configured id nor an alias, which is sent with
- * a warning when it does not know, and for the choices where no model is configured. Failures
+ * that is set decides. `servedModels` is asked for a name that is neither a configured id nor an alias, which is sent
+ * with a warning when it does not know, and for the choices where no model is configured. Failures
  * (`unknown_provider`, `unknown_model`, `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
  */
 export async function selectModel(

@@ -43,7 +43,10 @@ export interface ProviderEntry {
   file?: string;
 }
 
-/** How tools of an MCP server are offered to the model: each as a function of its own, through McpFind and McpCall, or not at all. */
+/**
+ * How tools of an MCP server are offered to the model: each as a function of its own, through McpFind and McpCall, or
+ * not at all.
+ */
 export const EXPOSURES = ["direct", "search", "off"] as const;
 export type Exposure = typeof EXPOSURES[number];
 

@@ -1,6 +1,6 @@
 /**
- * YAML read with limits: nesting, aliases and repeated keys are bounded or refused, and nothing of the text gets into an
- * error. The one module that imports the YAML library; import it lazily, it is not needed while the cache holds.
+ * YAML read with limits: nesting, aliases and repeated keys are bounded or refused, and nothing of the text gets into
+ * an error. The one module that imports the YAML library; import it lazily, it is not needed while the cache holds.
  */
 import {
   Composer,
@@ -156,7 +156,10 @@ export function keyText(pair: Pair): string | null {
   return typeof pair.key.value === "string" ? pair.key.value : pair.key.source ?? String(pair.key.value);
 }
 
-/** The document as plain data; `__proto__` is an ordinary key. Throws {@link YamlProblem} for too many or circular aliases. */
+/**
+ * The document as plain data; `__proto__` is an ordinary key. Throws {@link YamlProblem} for too many or circular
+ * aliases.
+ */
 export function plainValue(parsed: ParsedYaml): unknown {
   try {
     const value: unknown = parsed.document.toJS({ maxAliasCount: ALIAS_LIMIT });
@@ -167,7 +170,10 @@ export function plainValue(parsed: ParsedYaml): unknown {
   }
 }
 
-/** The value node at a path; undefined when nothing is there. Aliases on the way are followed, unless it has to be its `own`. */
+/**
+ * The value node at a path; undefined when nothing is there. Aliases on the way are followed, unless it has to be its
+ * `own`.
+ */
 export function nodeAt(parsed: ParsedYaml, path: KeyPath, { own = false }: { own?: boolean } = {}): unknown {
   let node: unknown = parsed.document.contents;
   for (const part of path) {

@@ -73,8 +73,8 @@ export interface ReadText {
 }
 
 /**
- * The text after the change, read; the same object when nothing changes. A place that cannot be changed without changing something else (behind an alias) is
- * `config_invalid`.
+ * The text after the change, read; the same object when nothing changes. A place that cannot be changed without
+ * changing something else (behind an alias) is `config_invalid`.
  */
 export function editYaml(before: ReadText, edit: YamlEdit): ReadText {
   const wanted = fingerprint(applied(before.value, edit));

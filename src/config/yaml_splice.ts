@@ -1,6 +1,6 @@
 /**
- * Positions in a YAML text, and one change made in the text itself, in the style around it. Functions that change it return the new
- * text, or null where the layout is unusual.
+ * Positions in a YAML text, and one change made in the text itself, in the style around it. Functions that change it
+ * return the new text, or null where the layout is unusual.
  */
 import {
   blockText,
@@ -45,8 +45,8 @@ function columnOf(text: string, offset: number): number {
 }
 
 /**
- * Offset after the comment lines that follow at `start` (the start of a line) and are indented by `indent` or more: they
- * belong to what is above. Blank lines count only when such a comment follows them.
+ * Offset after the comment lines that follow at `start` (the start of a line) and are indented by `indent` or more:
+ * they belong to what is above. Blank lines count only when such a comment follows them.
  */
 function afterComments(text: string, place: { start: number; indent: number }): number {
   let kept = place.start;

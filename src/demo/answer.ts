@@ -20,7 +20,9 @@ function indented(text: string): string {
   return [...shown, ...(hidden > 0 ? [`    (${hidden} more lines)`] : [])].join("\n");
 }
 
-/** Returns whether a result says that nobody allowed the call: the engine's words, not those of a command that failed. */
+/**
+ * Returns whether a result says that nobody allowed the call: the engine's words, not those of a command that failed.
+ */
 function wasDenied(result: string): boolean {
   return /^(permission denied:|the user denied)/i.test(result.trim());
 }

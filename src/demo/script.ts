@@ -1,4 +1,6 @@
-/** The demo's model: a fixed script that calls the offered tools as the prompt asks, then reports what they returned. */
+/**
+ * The demo's model: a fixed script that calls the offered tools as the prompt asks, then reports what they returned.
+ */
 import { answer } from "./answer.ts";
 import type { DemoMessage, DemoRequest } from "./server.ts";
 import { type Intents, intentsOf } from "./intents.ts";

@@ -1,6 +1,7 @@
 /**
- * The assistants that ask about protected files through the MCP server of this program, as one table: where each keeps its
- * servers, hooks and rules, and how it writes them. Checked against Claude Code 2.1 and Codex 0.169; of Cursor its pages.
+ * The assistants that ask about protected files through the MCP server of this program, as one table: where each keeps
+ * its servers, hooks and rules, and how it writes them. Checked against Claude Code 2.1 and Codex 0.169; of Cursor its
+ * pages.
  */
 import { join } from "../platform/path.ts";
 import type { LookupOptions } from "./places.ts";
@@ -25,7 +26,10 @@ export interface Assistant {
   servers: Readonly<Record<AssistantScope, string>> & {
     form: "json" | "toml";
     entry: Readonly<Record<string, string>>;
-    /** Words before those that start the server of a project: they say where it is, if the assistant starts it elsewhere. */
+    /**
+     * Words before those that start the server of a project: they say where it is, if the assistant starts it
+     * elsewhere.
+     */
     words: readonly string[];
   };
   /** Its hooks. `grouped`: lists of handlers with a matcher; `flat`: entries with a line each. */

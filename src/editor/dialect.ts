@@ -17,7 +17,9 @@ export type ArtifactKind = (typeof KINDS)[number];
 /** The scopes, nearest first. */
 export const SCOPES = ["project", "user", "system"] as const;
 
-/** A row of the table. Paths with `/`, relative to the project, to the user's home, or absolute for system directories. */
+/**
+ * A row of the table. Paths with `/`, relative to the project, to the user's home, or absolute for system directories.
+ */
 export interface Dialect {
   id: DialectId;
   /** The editor's directory in a project, which holds rules, workflows, skills and hook scripts. */
@@ -45,7 +47,9 @@ export interface Dialect {
   skillDirectories: readonly string[];
   /** Null: the name is not known, `--system-dir` must give it. `%ProgramData%` is replaced by that directory. */
   systemDirectories: Readonly<Record<"linux" | "darwin" | "windows", string | null>>;
-  /** `override`: only the file of the highest level counts. `merge`: all levels count, workflows of one name excepted. */
+  /**
+   * `override`: only the file of the highest level counts. `merge`: all levels count, workflows of one name excepted.
+   */
   precedence: "override" | "merge";
 }
 

@@ -24,8 +24,8 @@ export function lengthProblem(text: string, limit: number): string | null {
 }
 
 /**
- * A text that does not parse, or has something in a form that cannot be changed. Lines count from 1; nothing of the text is
- * in the message.
+ * A text that does not parse, or has something in a form that cannot be changed. Lines count from 1; nothing of the
+ * text is in the message.
  */
 export class TextProblem extends Error {
   override readonly name = "TextProblem";

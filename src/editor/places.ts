@@ -52,8 +52,8 @@ function holdsHook(path: string): boolean {
 }
 
 /**
- * Returns the hooks file of a project that the editor reads now: the first that holds hooks, else the first that has content;
- * where there is none yet, the one of the dialect's own directory. A hook in another one would turn those off.
+ * Returns the hooks file of a project that the editor reads now: the first that holds hooks, else the first that has
+ * content; where there is none yet, the one of the dialect's own directory. A hook in another one would turn those off.
  */
 export function liveHooksFile(dialect: Dialect, root: string): string {
   const candidates = dialect.projectHooks.map((name) => join(root, name));
@@ -62,8 +62,8 @@ export function liveHooksFile(dialect: Dialect, root: string): string {
 }
 
 /**
- * Returns what is wrong with the hooks files of a project beside the live one. The editor reads a later one where an earlier one is
- * absent or empty; whether one without hooks is empty it does not say, so such a one has to go.
+ * Returns what is wrong with the hooks files of a project beside the live one. The editor reads a later one where an
+ * earlier one is absent or empty; whether one without hooks is empty it does not say, so such a one has to go.
  */
 export function hooksFileProblems(dialect: Dialect, root: string): PlaceProblem[] {
   const candidates = dialect.projectHooks.map((name) => join(root, name));
@@ -144,8 +144,8 @@ export function dialectsHere({ root }: Pick<LookupOptions, "root">): DialectId[]
 }
 
 /**
- * Returns the dialect that was named; else the one that was used in this project before, when it was always the same (`used`);
- * else the one whose files the project has, an older file that is live before a newer directory; else `ide`.
+ * Returns the dialect that was named; else the one that was used in this project before, when it was always the same
+ * (`used`); else the one whose files the project has, an older file that is live before a newer directory; else `ide`.
  */
 export function chooseDialect(
   named: DialectId | undefined,

@@ -89,8 +89,8 @@ type Occupant =
   | { kind: "other"; label: string };
 
 /**
- * Returns who listens where the engine should listen. `ours`: a record says that this engine was started there and still runs.
- * Servers that prove to be something else are named.
+ * Returns who listens where the engine should listen. `ours`: a record says that this engine was started there and
+ * still runs. Servers that prove to be something else are named.
  */
 export async function occupantOf(
   engine: Pick<Engine, "servers" | "own">,

@@ -1,4 +1,6 @@
-/** Describes engines: data about how a model server is started, queried and ended, and the command lines made from it. */
+/**
+ * Describes engines: data about how a model server is started, queried and ended, and the command lines made from it.
+ */
 
 /** Systems that install hints are for. */
 type System = "linux" | "darwin" | "windows";
@@ -157,8 +159,9 @@ export function contradictions(command: Command, own: readonly string[]): string
 }
 
 /**
- * Returns the words of a command. `help` is what the installed version printed, null where that is unavailable; options it does
- * not know are left out and reported (with `unchecked` none are); those that `own`, which comes last, gives itself are left out silently.
+ * Returns the words of a command. `help` is what the installed version printed, null where that is unavailable; options
+ * it does not know are left out and reported (with `unchecked` none are); those that `own`, which comes last, gives
+ * itself are left out silently.
  */
 export function buildWords(
   command: Command,

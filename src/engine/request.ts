@@ -65,7 +65,10 @@ function usage(message: string, hint?: string): AgentcliError {
   return new AgentcliError("usage", message, { hint });
 }
 
-/** Checks a request. Everything that does not fit is `usage`; only the existence of a model's file is checked on the disk. */
+/**
+ * Checks a request. Everything that does not fit is `usage`; only the existence of a model's file is checked on the
+ * disk.
+ */
 export function checkRequest(
   engine: Engine,
   request: ServeRequest,
@@ -216,8 +219,8 @@ function modelHint(engine: Engine): string {
 const READY_PATH = "/v1/models";
 
 /**
- * Returns the engine of a template: its words are what is run, without any check of flags. What answers on its port counts as
- * it only while nothing else is recognized there.
+ * Returns the engine of a template: its words are what is run, without any check of flags. What answers on its port
+ * counts as it only while nothing else is recognized there.
  */
 export function ownEngine(id: string, template: EngineTemplate): Engine {
   const [program = "", ...words] = template.command;

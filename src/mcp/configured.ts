@@ -1,6 +1,6 @@
 /**
- * Which servers a session has: those of the user, of the project, and what the command line or a client brings; and which of
- * the project a person approved.
+ * Which servers a session has: those of the user, of the project, and what the command line or a client brings; and
+ * which of the project a person approved.
  */
 import { readRegularFile } from "../boundary/reader.ts";
 import type { Configuration, McpServerEntry } from "../config/types.ts";
@@ -21,8 +21,8 @@ export function withOrigin(servers: readonly McpServerEntry[], origin: ServerOri
 }
 
 /**
- * Returns the servers in the order of precedence: those given for this session, the user's, the project's; only the first of
- * a name. `problems` say what is wrong with others.
+ * Returns the servers in the order of precedence: those given for this session, the user's, the project's; only the
+ * first of a name. `problems` say what is wrong with others.
  */
 export function configuredServers(
   { mcpServers = [] }: Pick<Configuration, "mcpServers">,

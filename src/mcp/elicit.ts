@@ -1,4 +1,6 @@
-/** A form that a server asks a person to fill in: read with care, since it comes from a stranger who wants an answer. */
+/**
+ * A form that a server asks a person to fill in: read with care, since it comes from a stranger who wants an answer.
+ */
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { cleanText } from "./tool_info.ts";
 

@@ -1,4 +1,6 @@
-/** Decides how the tools of the servers are offered to the model, before the session's first request and for all of it. */
+/**
+ * Decides how the tools of the servers are offered to the model, before the session's first request and for all of it.
+ */
 import { byteLength } from "../platform/text.ts";
 import type { Exposure } from "../config/types.ts";
 import { plainSchema } from "./signature.ts";

@@ -1,4 +1,6 @@
-/** Finds tools by words: BM25 over their names, descriptions and parameters, the same words always in the same order. */
+/**
+ * Finds tools by words: BM25 over their names, descriptions and parameters, the same words always in the same order.
+ */
 import { rowsWithin } from "../platform/text.ts";
 import { fieldsOf, textOf } from "../platform/record.ts";
 import { firstSentence, type Manifest, type McpResource, type McpTool } from "./tool_info.ts";

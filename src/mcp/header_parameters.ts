@@ -44,7 +44,9 @@ export function headerParameters(schema: JsonRecord, args: JsonRecord): Record<s
   return Object.fromEntries(headers);
 }
 
-/** Returns a value as a header carries it: in base64 between marks where it is not plain ASCII, or looks like base64. */
+/**
+ * Returns a value as a header carries it: in base64 between marks where it is not plain ASCII, or looks like base64.
+ */
 export function headerValue(value: string): string {
   const isPlain = /^[\x20-\x7e]*$/.test(value) && value.trim() === value && !/^=\?base64\?.*\?=$/.test(value);
   return isPlain ? value : `=?base64?${new TextEncoder().encode(value).toBase64()}?=`;

@@ -146,8 +146,8 @@ export class McpHub {
   }
 
   /**
-   * Sends one request to a server, which is started for it where it does not run. Throws {@link ServerFailed}, `RpcError`,
-   * and the signal's reason.
+   * Sends one request to a server, which is started for it where it does not run. Throws {@link ServerFailed},
+   * `RpcError`, and the signal's reason.
    */
   async request(name: string, method: string, params: JsonRecord, options: CallOptions): Promise<JsonRecord> {
     const one = this.#usable(name);

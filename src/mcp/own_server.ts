@@ -15,8 +15,8 @@ export function isOwnTool({ server, name }: { server: unknown; name: unknown }):
 }
 
 /**
- * Returns whether a command line starts it: started from a session of this program, or by its doctor, it would be its own
- * client.
+ * Returns whether a command line starts it: started from a session of this program, or by its doctor, it would be its
+ * own client.
  */
 export function startsOwnServer({ command, args }: { command?: unknown; args?: unknown }): boolean {
   if (typeof command !== "string" || !Array.isArray(args)) return false;

@@ -50,7 +50,10 @@ interface ProgramOptions {
 /** Variables that programs need to find their files, besides those of a command. */
 const NAMED = ["USER", "LOGNAME", "SHELL", "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP"];
 
-/** Returns a function that runs the program; it fails with {@link ServerFailed} where the program may not be started, or is missing. */
+/**
+ * Returns a function that runs the program; it fails with {@link ServerFailed} where the program may not be started, or
+ * is missing.
+ */
 export function programOf(options: ProgramOptions): RunProgram {
   const { scope, isolation, server } = options;
   const { workspace, found } = scope;

@@ -1,4 +1,6 @@
-/** The servers of a session: where each is configured, and the variables that are put into its values when it is used. */
+/**
+ * The servers of a session: where each is configured, and the variables that are put into its values when it is used.
+ */
 import { shellQuoted } from "../shell/quote.ts";
 import { sha256 } from "../platform/digest.ts";
 import { storeOf, variableOf } from "../config/endpoint.ts";
@@ -164,7 +166,10 @@ interface Variables {
   secret: readonly string[];
 }
 
-/** A server with its variables resolved: what is started or reached. `apiKey` is the key itself; absent where a store holds it. */
+/**
+ * A server with its variables resolved: what is started or reached. `apiKey` is the key itself; absent where a store
+ * holds it.
+ */
 export type ResolvedServer = Pick<McpServerEntry, "command" | "args" | "env" | "cwd" | "url" | "headers" | "apiKey">;
 
 /** Resolves variables. Throws `config_invalid` for one that is not set, and for one that holds a key. */

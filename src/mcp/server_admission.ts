@@ -1,6 +1,6 @@
 /**
- * Decides what an MCP server may receive, and what happens with its answers. A server is a program or an address of somebody
- * else: its arguments are a way out, and its results are untrusted text.
+ * Decides what an MCP server may receive, and what happens with its answers. A server is a program or an address of
+ * somebody else: its arguments are a way out, and its results are untrusted text.
  */
 import { percentDecoded } from "../platform/text.ts";
 import type { McpServerEntry } from "../config/types.ts";
@@ -44,8 +44,8 @@ const LONGEST_PATH = 4_096;
 
 /**
  * Returns why arguments may not be sent to a server that could read the paths in them itself, as the beginning of a
- * sentence; null for none. Finds a protected path as it is, as a `file:` URL, relative to where the session or the project
- * starts, and through links.
+ * sentence; null for none. Finds a protected path as it is, as a `file:` URL, relative to where the session or the
+ * project starts, and through links.
  */
 export function protectedArgument(
   texts: Iterable<string>,

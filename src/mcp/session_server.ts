@@ -66,7 +66,9 @@ export class SessionServer {
   #isolation: SandboxReason | null = null;
   #connecting: Promise<McpClient> | null = null;
   #ends = 0;
-  /** When a protected session first sent it something, milliseconds since 1970: it knows, whatever the session forgets. */
+  /**
+   * When a protected session first sent it something, milliseconds since 1970: it knows, whatever the session forgets.
+   */
   #told: number | null = null;
   /** The end of what it wrote to its standard error. */
   #log = new Uint8Array();
@@ -113,8 +115,8 @@ export class SessionServer {
   }
 
   /**
-   * Returns the handler of the server's forms; undefined where nobody is there. Scans what a person types into a form of a
-   * server that could pass it on, like the arguments of a call.
+   * Returns the handler of the server's forms; undefined where nobody is there. Scans what a person types into a form
+   * of a server that could pass it on, like the arguments of a call.
    */
   #forms(): ServerAsks["elicit"] {
     const { server } = this;
@@ -223,7 +225,9 @@ export class SessionServer {
     return new McpClient(link, { info, timeoutMs: this.server.timeout * 1_000, elicits: true });
   }
 
-  /** Returns a function that opens the connection, by program or by address, once the server's requests can be answered. */
+  /**
+   * Returns a function that opens the connection, by program or by address, once the server's requests can be answered.
+   */
   async #openLink(log: (bytes: Uint8Array) => void): Promise<(handlers: LinkHandlers) => Link> {
     const { io, client, notify } = this.#options;
     const { server } = this;

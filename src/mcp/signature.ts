@@ -13,7 +13,10 @@ export interface PlainSchema {
   enum?: string[];
 }
 
-/** Schemas nested more deeply are any value, and so are those beyond this many: one can refer to itself from many places. */
+/**
+ * Schemas nested more deeply are any value, and so are those beyond this many: one can refer to itself from many
+ * places.
+ */
 const DEPTH = 8;
 const MOST_SCHEMAS = 1_000;
 
@@ -34,8 +37,8 @@ function below({ depth, counter }: Place): Place {
 const TYPES: readonly string[] = ["object", "string", "integer", "number", "boolean", "array"];
 
 /**
- * Returns a schema with its references resolved, the parts of `allOf` joined, and of several forms the first that is not
- * null. The grammars of model servers reject most of what JSON Schema can say.
+ * Returns a schema with its references resolved, the parts of `allOf` joined, and of several forms the first that is
+ * not null. The grammars of model servers reject most of what JSON Schema can say.
  */
 export function plainSchema(schema: unknown, root: JsonRecord, place = start()): PlainSchema {
   const { depth, counter } = place;
@@ -72,7 +75,8 @@ export function merged(schema: unknown, root: JsonRecord, place = start()): Json
   const others = [
     ...$ref === undefined ? [] : [resolveReference($ref, root)],
     ...membersOf(allOf),
-    // Forms of one object often differ in what they require: only the first counts where the schema says nothing itself.
+    // Forms of one object often differ in what they require: only the first counts where the schema says nothing
+    // itself.
     ...own.type === undefined && own.properties === undefined ? forms.slice(0, 1) : [],
   ].map((one) => merged(one, root, below(place)));
   return others.reduce<JsonRecord>((sum, one) => ({

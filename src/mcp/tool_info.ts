@@ -1,4 +1,6 @@
-/** The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive; and its stored form. */
+/**
+ * The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive; and its stored form.
+ */
 import { shortened } from "../platform/text.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson, stringsOf, textOf } from "../platform/record.ts";
 import { hasValidHeaders } from "./header_parameters.ts";
@@ -47,8 +49,8 @@ const DESCRIPTION_LIMIT = 300;
 /** Characters of a name. */
 const NAME_LIMIT = 200;
 
-// Control characters, characters that change the direction of text, invisible spaces, variation selectors and tag characters:
-// what a person does not see on the screen must not reach the model.
+// Control characters, characters that change the direction of text, invisible spaces, variation selectors and tag
+// characters: what a person does not see on the screen must not reach the model.
 const INVISIBLE =
   /[\p{Cc}\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u2028\u2029\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/gu;
 
@@ -115,7 +117,10 @@ function nameOf(value: unknown): string | null {
   return name === null || name !== cleanText(name, NAME_LIMIT) ? null : name;
 }
 
-/** Returns what a person approved of a server: all words of its tools and its title, in an order that the server cannot choose. */
+/**
+ * Returns what a person approved of a server: all words of its tools and its title, in an order that the server cannot
+ * choose.
+ */
 export function toolsText({ title, tools }: Pick<Manifest, "title" | "tools">): string {
   const words = tools.map(({ name, description, schema }) => [name, description, ...[...stringsOf(schema)].sort()]);
   return JSON.stringify([title, ...words.sort()]);

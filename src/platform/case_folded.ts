@@ -5,7 +5,10 @@ import { normalized } from "./text.ts";
 /** The usual name costs one test. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Text without what makes no difference on some file system: case, compatibility and composition forms, ignored characters. */
+/**
+ * Text without what makes no difference on some file system: case, compatibility and composition forms, ignored
+ * characters.
+ */
 export function foldedText(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
   // Invisible characters that some file systems ignore in names (`.g<U+200C>it` is `.git` there). Made here: the class
@@ -17,8 +20,8 @@ export function foldedText(text: string): string {
 }
 
 /**
- * One name without everything that makes no difference on some file system: what {@link foldedText} drops, and what Windows
- * drops: trailing dots, spaces and stream names. For rules about names.
+ * One name without everything that makes no difference on some file system: what {@link foldedText} drops, and what
+ * Windows drops: trailing dots, spaces and stream names. For rules about names.
  */
 export function foldedName(name: string): string {
   return strippedName(foldedText(name));

@@ -104,7 +104,10 @@ export function entriesSync(path: string): PlainEntry[] | null {
   return presentOnly(() => [...Deno.readDirSync(path)]);
 }
 
-/** Returns where something is mounted, absolute paths; none where the system has no list (Linux has one: proc(5), "mountinfo"). */
+/**
+ * Returns where something is mounted, absolute paths; none where the system has no list (Linux has one: proc(5),
+ * "mountinfo").
+ */
 export function mountPoints(): string[] {
   const text = presentOnly(() => new TextDecoder().decode(Deno.readFileSync("/proc/self/mountinfo"))) ?? "";
   return text.split("\n").flatMap((line) => {
@@ -154,7 +157,9 @@ export async function readFrom(handle: Deno.FsFile, length: number): Promise<Uin
   return buffer.subarray(0, filled);
 }
 
-/** Returns the text of a small regular file, read synchronously: for files of the home on the way to the first request. */
+/**
+ * Returns the text of a small regular file, read synchronously: for files of the home on the way to the first request.
+ */
 export function readTextSync(path: string): string {
   return new TextDecoder().decode(Deno.readFileSync(path));
 }
@@ -225,8 +230,8 @@ export function nameBehindTemporary(name: string): string | null {
 
 /**
  * Removes the temporary files that a killed {@link writeAtomically} of `path` has left. Call it only where nobody else
- * can be writing that file, since their temporary file looks the same, or with a time (milliseconds since 1970) `before`
- * which every write that still runs began later.
+ * can be writing that file, since their temporary file looks the same, or with a time (milliseconds since 1970)
+ * `before` which every write that still runs began later.
  */
 export async function removeLeftovers(path: string, { before = Infinity }: { before?: number } = {}): Promise<void> {
   const name = basename(path).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

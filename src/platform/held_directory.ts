@@ -1,8 +1,8 @@
 /**
  * Changing a file in exactly one directory, whatever others put at its path meanwhile. The runtime has no `openat`: the
- * process changes into the directory, checks where it is, works on bare names, and goes back, all without a pause, so that
- * nothing else of this process runs there. Under narrow permissions the runtime makes every name absolute again: what was
- * written is then checked afterwards, and removed where it is elsewhere.
+ * process changes into the directory, checks where it is, works on bare names, and goes back, all without a pause, so
+ * that nothing else of this process runs there. Under narrow permissions the runtime makes every name absolute again:
+ * what was written is then checked afterwards, and removed where it is elsewhere.
  */
 import { type FileKind, type FileStatus, isAbsent, lstatSync, realPathSync, statusOf, temporaryName } from "./files.ts";
 import { basename, dirname, join, normalize } from "./path.ts";
@@ -33,8 +33,8 @@ interface HeldDirectory {
 }
 
 /**
- * Replaces or creates a regular file, with its parents, so that a kill at any moment leaves what was there or the new file.
- * `path` must be a real path, and lead to a file, or to a link where `over` says so. The file gets `mode`, else
+ * Replaces or creates a regular file, with its parents, so that a kill at any moment leaves what was there or the new
+ * file. `path` must be a real path, and lead to a file, or to a link where `over` says so. The file gets `mode`, else
  * keeps the mode of the one before, else gets `newMode`.
  */
 export function replaceRegularFile(

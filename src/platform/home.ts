@@ -101,8 +101,8 @@ function ownUser(): number | null {
 
 /**
  * Refuses a home that is no directory, or not of the user who runs the process, for reading as for writing: what is in
- * it starts programs and permits commands. Root is no exception (`sudo -E` keeps HOME): what root creates in somebody's home
- * its owner can no longer change, and root must not obey what others write there.
+ * it starts programs and permits commands. Root is no exception (`sudo -E` keeps HOME): what root creates in somebody's
+ * home its owner can no longer change, and root must not obey what others write there.
  */
 async function checkDirectory(path: string): Promise<void> {
   const found = statSync(path);
@@ -180,7 +180,10 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
   };
 }
 
-/** Returns where a file is written: at the end of its links, which the user made (a directory of settings kept elsewhere). */
+/**
+ * Returns where a file is written: at the end of its links, which the user made (a directory of settings kept
+ * elsewhere).
+ */
 function targetOf(path: string): string {
   if ((lstatSync(path))?.kind !== "symlink") return path;
   const target = realPathSync(path);

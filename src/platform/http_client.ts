@@ -88,8 +88,8 @@ export interface SocketAddress {
 }
 
 /**
- * Connects. Proxies have no part in it. Rejects with the runtime's errors, and with the signal's reason: a server that is
- * stopped takes no connections, and the system waits minutes for it.
+ * Connects. Proxies have no part in it. Rejects with the runtime's errors, and with the signal's reason: a server that
+ * is stopped takes no connections, and the system waits minutes for it.
  */
 export async function openSocket(address: SocketAddress, signal: AbortSignal): Promise<Socket> {
   const connection = await Deno.connect({ ...address, transport: "tcp", signal });
@@ -109,8 +109,9 @@ export async function openSocket(address: SocketAddress, signal: AbortSignal): P
 }
 
 /**
- * Returns whether something answers a greeting of TLS there, found with a connection that is closed at once; whom its certificate
- * names, and who signed it, does not matter. Rejects with the signal's reason; every other failure is `false`.
+ * Returns whether something answers a greeting of TLS there, found with a connection that is closed at once; whom its
+ * certificate names, and who signed it, does not matter. Rejects with the signal's reason; every other failure is
+ * `false`.
  */
 export async function speaksTls(address: SocketAddress, signal: AbortSignal): Promise<boolean> {
   let connection: Deno.Conn | null = null;
@@ -132,8 +133,8 @@ export async function speaksTls(address: SocketAddress, signal: AbortSignal): Pr
 }
 
 /**
- * Returns whether something takes connections there, found with a connection that is closed at once. Rejects with the signal's
- * reason; every other failure is `false`.
+ * Returns whether something takes connections there, found with a connection that is closed at once. Rejects with the
+ * signal's reason; every other failure is `false`.
  */
 export async function takesConnections(
   address: SocketAddress,

@@ -7,8 +7,9 @@ interface LoopbackServer {
 }
 
 /**
- * Answers HTTP requests on a port of 127.0.0.1, by default one that is free; throws the system's error for one that is not. `answer` gets a request whose signal is aborted when the client
- * leaves. What it throws becomes a reply with status 500 and no text.
+ * Answers HTTP requests on a port of 127.0.0.1, by default one that is free; throws the system's error for one that is
+ * not. `answer` gets a request whose signal is aborted when the client leaves. What it throws becomes a reply with
+ * status 500 and no text.
  */
 export function serveLoopback(
   answer: (request: Request) => Response | Promise<Response>,

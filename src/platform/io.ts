@@ -2,7 +2,9 @@
 
 /** A text stream to a person or a program. */
 export interface Output {
-  /** Writes all of it, text as UTF-8; resolves when the system took it (back pressure). A closed pipe is `OutputClosed`. */
+  /**
+   * Writes all of it, text as UTF-8; resolves when the system took it (back pressure). A closed pipe is `OutputClosed`.
+   */
   write(data: string | Uint8Array): Promise<void>;
   readonly isTerminal: boolean;
   /** Width in columns; 80 where it is unknown. */
@@ -51,6 +53,9 @@ export interface Io {
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** The process is the program's alone: no other thread of it minds its working directory. Absent: it may not be. */
   ownProcess?: boolean;
-  /** Calls `listener` when the terminal was resized, until the returned function is called; absent where no size is reported. */
+  /**
+   * Calls `listener` when the terminal was resized, until the returned function is called; absent where no size is
+   * reported.
+   */
   onResize?(listener: () => void): () => void;
 }

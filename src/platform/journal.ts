@@ -14,8 +14,8 @@ export interface Journal {
   /** Whether the name still leads to this file: it may have been removed, or another put in its place. */
   inPlace(): boolean;
   /**
-   * Writes bytes at the end, one after the other, and waits until the disk has them. When that fails, what was written of them is taken
-   * away again as far as the system lets us, and the error of the system is thrown.
+   * Writes bytes at the end, one after the other, and waits until the disk has them. When that fails, what was written
+   * of them is taken away again as far as the system lets us, and the error of the system is thrown.
    */
   append(...bytes: readonly Uint8Array[]): Promise<void>;
   /** Cuts the file to its first `size` bytes. */
@@ -23,7 +23,9 @@ export interface Journal {
   close(): void;
 }
 
-/** Opens a file of the home for appending, 0600 in directories of 0700; made when absent. Throws the system's errors. */
+/**
+ * Opens a file of the home for appending, 0600 in directories of 0700; made when absent. Throws the system's errors.
+ */
 export async function openJournal(home: Home, name: string): Promise<Journal> {
   const path = home.file(name);
   await makePrivateDirectory(dirname(path));
@@ -98,8 +100,8 @@ export function openLockFile(path: string): Deno.FsFile {
 }
 
 /**
- * Takes the lock `name` of the home without waiting; null when somebody else has it. The lock belongs to an open handle,
- * so it dies with its holder; the file is removed when it is given back.
+ * Takes the lock `name` of the home without waiting; null when somebody else has it. The lock belongs to an open
+ * handle, so it dies with its holder; the file is removed when it is given back.
  */
 // deno-lint-ignore require-await -- a promise, so that callers need not know how it is done
 export async function holdLock(home: Home, name: string): Promise<HeldLock | null> {
@@ -165,8 +167,8 @@ export async function* readPieces(home: Home, name: string): AsyncGenerator<Uint
 }
 
 /**
- * Returns `length` bytes of a file of the home, the last ones or those from `at` on; fewer when it is shorter, null when
- * it is absent.
+ * Returns `length` bytes of a file of the home, the last ones or those from `at` on; fewer when it is shorter, null
+ * when it is absent.
  */
 export async function readPart(
   home: Home,

@@ -13,7 +13,10 @@ interface Listener {
 
 const TCP_LISTEN = "0A";
 
-/** Returns the process that a connection to `port` of 127.0.0.1 or [::1] reaches; null when there is none, or it is not known. */
+/**
+ * Returns the process that a connection to `port` of 127.0.0.1 or [::1] reaches; null when there is none, or it is not
+ * known.
+ */
 export async function listenerOn(port: number): Promise<Listener | null> {
   if (Deno.build.os === "linux") return await linuxListener(port);
   if (Deno.build.os === "darwin") return await macosListener(port);

@@ -25,7 +25,10 @@ export interface ProcessOptions {
   leaveRunning?: boolean;
   /** Called once it is running, before any output. */
   onStart?: (() => void) | undefined;
-  /** Gets each piece as it arrives; must not keep all of them. Where it gives a promise, the next of that stream is read when that resolves. */
+  /**
+   * Gets each piece as it arrives; must not keep all of them. Where it gives a promise, the next of that stream is read
+   * when that resolves.
+   */
   onOutput(bytes: Uint8Array<ArrayBuffer>, stream: OutputStream): void;
 }
 
@@ -183,8 +186,9 @@ async function feed(
 }
 
 /**
- * Returns the absolute path of a program, looked up in the absolute directories of `pathVariable` (the value of PATH); null when
- * it is not there. What is in `notBelow` (as named or as linked) is passed over: a repository must not bring its own.
+ * Returns the absolute path of a program, looked up in the absolute directories of `pathVariable` (the value of PATH);
+ * null when it is not there. What is in `notBelow` (as named or as linked) is passed over: a repository must not bring
+ * its own.
  */
 export function findExecutable(
   name: string,

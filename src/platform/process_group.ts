@@ -24,8 +24,9 @@ export function findSetsid(): string | null {
 
 /**
  * Starts a process that leads a group of its own (not on Windows, which has none). By `setsid` where there is one: the
- * group is then created a moment after the start, and a missing program exits with 127. `detached` creates it before, but
- * copies this whole process for it (6 ms instead of 0.3, measured with Deno 2.9.6). `outlives`: it keeps running without us.
+ * group is then created a moment after the start, and a missing program exits with 127. `detached` creates it before,
+ * but copies this whole process for it (6 ms instead of 0.3, measured with Deno 2.9.6). `outlives`: it keeps running
+ * without us.
  */
 export function spawnLeader(
   argv: readonly [string, ...string[]],
@@ -48,7 +49,8 @@ export function leaderOf(child: Deno.ChildProcess): GroupLeader {
 
 /**
  * Asks the group to end, and after `graceMs` milliseconds kills it, again and again until it is gone. A leader that has
- * not created its group yet is ended by itself. Returns whether anything was still running. The only place that ends groups.
+ * not created its group yet is ended by itself. Returns whether anything was still running. The only place that ends
+ * groups.
  */
 export async function endGroup(leader: GroupLeader, graceMs: number): Promise<boolean> {
   if (await isGone(leader)) return false;
@@ -142,7 +144,9 @@ interface DetachedProcess {
  */
 const KEEP_GOING = `trap '' HUP; log=$1; shift; exec "$@" >>"$log" 2>&1`;
 
-/** Starts a process that does not end with us. Throws when it cannot be started; on Unix that is exit code 127 instead. */
+/**
+ * Starts a process that does not end with us. Throws when it cannot be started; on Unix that is exit code 127 instead.
+ */
 export function startDetached({ argv, cwd, env, log }: DetachedOptions): DetachedProcess {
   const command = Deno.build.os === "windows" ? argv : ["/bin/sh", "-c", KEEP_GOING, "sh", log, ...argv] as const;
   const child = spawnLeader(
@@ -157,8 +161,8 @@ export function startDetached({ argv, cwd, env, log }: DetachedOptions): Detache
 const SETPRIV_PLACES: readonly string[] = ["/usr/bin/setpriv", "/bin/setpriv"];
 
 /**
- * Shell: runs a command on its own streams, and collects it; when the signal comes, asks the whole group to end, and kills it
- * a second later.
+ * Shell: runs a command on its own streams, and collects it; when the signal comes, asks the whole group to end, and
+ * kills it a second later.
  */
 const END_GROUP = `trap : TERM; trap 'kill 0; sleep 1; kill -9 0' USR1
 exec 3<&0 4>&2 2>/dev/null; "$@" <&3 2>&4 3<&- 4>&- & exec 3<&- 4>&-
@@ -180,8 +184,9 @@ export function endingWithUs(
 }
 
 /**
- * Returns a text that no other process has or will have, for as long as `pid` (else this process) runs; null when it does not, or only waits to be
- * collected. Linux: boot and start time in ticks; macOS: start time to the second by `ps`; Windows: by PowerShell.
+ * Returns a text that no other process has or will have, for as long as `pid` (else this process) runs; null when it
+ * does not, or only waits to be collected. Linux: boot and start time in ticks; macOS: start time to the second by
+ * `ps`; Windows: by PowerShell.
  */
 export async function processIdentity(pid = Deno.pid): Promise<string | null> {
   if (!Number.isInteger(pid) || pid <= 1) return null;

@@ -20,7 +20,10 @@ export function runtimeFacts(): RuntimeFacts {
   return { version: Deno.version.deno, form, system: `${Deno.build.os} ${Deno.build.arch}` };
 }
 
-/** Returns whether the absolute path is the program that runs now: the binary, or the one file of JavaScript. Sources are not. */
+/**
+ * Returns whether the absolute path is the program that runs now: the binary, or the one file of JavaScript. Sources
+ * are not.
+ */
 export function isProgramFile(path: string): boolean {
   if (Deno.build.standalone) return path === normalize(Deno.execPath());
   return path === mainFile() && path.endsWith(".js");
@@ -53,8 +56,8 @@ export function hasAllPermissions(): boolean {
 }
 
 /**
- * Returns the command that starts this program as it was started; null when that is unknown: of the flags of the runtime
- * only "everything is permitted" can be seen from inside.
+ * Returns the command that starts this program as it was started; null when that is unknown: of the flags of the
+ * runtime only "everything is permitted" can be seen from inside.
  */
 export function ownCommand(): [string, ...string[]] | null {
   if (Deno.build.standalone) return [Deno.execPath()];

@@ -2,7 +2,8 @@
 import type { Clock } from "./io.ts";
 
 /**
- * Calls `over` after a number of milliseconds, unless the returned function is called before; then the timer keeps no process alive.
+ * Calls `over` after a number of milliseconds, unless the returned function is called before; then the timer keeps no
+ * process alive.
  *
  * By `AbortSignal.timeout`, not `setTimeout`: the first use of the latter costs a start 5 to 9 ms, of the former half a
  * millisecond. Such a timer cannot be canceled and takes 4 KB until it is due (all measured with Deno 2.9.6).
@@ -65,9 +66,9 @@ interface SleepParts {
 }
 
 /**
- * Makes a `sleep`: it resolves after `milliseconds`, or rejects with the signal's reason. A session makes waits of minutes
- * for each request and cuts them short, so timers, which cost memory ({@link after}), are shared. One that is due
- * before a wait serves that wait, too.
+ * Makes a `sleep`: it resolves after `milliseconds`, or rejects with the signal's reason. A session makes waits of
+ * minutes for each request and cuts them short, so timers, which cost memory ({@link after}), are shared. One that is
+ * due before a wait serves that wait, too.
  */
 export function createSleep(parts: SleepParts): Clock["sleep"] {
   const waits = new Waits(parts);

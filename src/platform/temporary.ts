@@ -27,7 +27,9 @@ export async function withTemporaryDirectory<T>(work: (directory: TemporaryDirec
   }
 }
 
-/** Makes a fresh directory for the owner alone, which stays until it is removed. Throws `usage` where none can be made. */
+/**
+ * Makes a fresh directory for the owner alone, which stays until it is removed. Throws `usage` where none can be made.
+ */
 export function openTemporaryDirectory(): TemporaryDirectory & { remove(): Promise<void> } {
   const path = makeDirectory();
   return {
@@ -56,8 +58,8 @@ function makeDirectory(): string {
 }
 
 /**
- * Returns the error that keeps this process from writing below a directory; null when it can. Tried with one byte, since
- * permission bits say nothing about read-only file systems and full disks; the file is removed at once.
+ * Returns the error that keeps this process from writing below a directory; null when it can. Tried with one byte,
+ * since permission bits say nothing about read-only file systems and full disks; the file is removed at once.
  */
 export function obstacleToWriting(directory: string): unknown {
   let path: string | null = null;

@@ -8,8 +8,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Runs work with a signal that is aborted with `late` when the time is up, or when the outer signal is. Throws the reason of
- * the abort, unless the work returns a result after it.
+ * Runs work with a signal that is aborted with `late` when the time is up, or when the outer signal is. Throws the
+ * reason of the abort, unless the work returns a result after it.
  */
 export async function inTime<T>(
   milliseconds: number,

@@ -1,6 +1,6 @@
 /**
- * Closed answers: one value of a set that the caller wrote down before anything was read. What such an answer can carry is
- * the size of its set, whatever question was asked and whatever the files told the model.
+ * Closed answers: one value of a set that the caller wrote down before anything was read. What such an answer can carry
+ * is the size of its set, whatever question was asked and whatever the files told the model.
  */
 import { fieldsOf, membersOf, parseJson } from "../platform/record.ts";
 

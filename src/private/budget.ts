@@ -1,7 +1,7 @@
 /**
  * The budget of the bits that reach clients: `private/budget.json` of the home. It is charged before a model is asked,
- * by the size of the set of answers, so that nothing that happens afterwards (a failure, no time left, a process that is
- * killed) reveals anything that was not paid for.
+ * by the size of the set of answers, so that nothing that happens afterwards (a failure, no time left, a process that
+ * is killed) reveals anything that was not paid for.
  *
  * There is one budget for everything protected, of all projects, files, rules and clients. A budget for each file would
  * begin again with a copy, a new name or another root, and both files of a shared value would pay for it.
@@ -18,7 +18,9 @@ const FILE = "private/budget.json";
 /** The most that reaches clients in any 24 hours, in thousandths of a bit. */
 const DAILY = 64_000;
 const WINDOW_MS = 24 * 60 * 60 * 1000;
-/** That the model is gone reveals which earlier question took it along: one of fewer than two to this power, in bits. */
+/**
+ * That the model is gone reveals which earlier question took it along: one of fewer than two to this power, in bits.
+ */
 const MISSING = 8_000;
 
 /** A question that was paid for. */

@@ -8,7 +8,10 @@ import { loadConfiguration } from "../config/load.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 
-/** Returns the name under which the home keeps a project's data: it moves along, and another project at its path has another. */
+/**
+ * Returns the name under which the home keeps a project's data: it moves along, and another project at its path has
+ * another.
+ */
 export function placeOf(root: string): string {
   const key = rootKey(root);
   // Without a creation time, a later directory can have the same key.

@@ -1,6 +1,7 @@
 /**
- * Answers in text, which wait for the user: each is a file of the home that a built-in rule protects, since a project can
- * have git add what is in it, and an entry that says what the user decided. Only what the user released goes to clients.
+ * Answers in text, which wait for the user: each is a file of the home that a built-in rule protects, since a project
+ * can have git add what is in it, and an entry that says what the user decided. Only what the user released goes to
+ * clients.
  */
 import { byteLength } from "../platform/text.ts";
 import { HELD_DIRECTORY } from "../boundary/policy/protection_rule.ts";
@@ -97,7 +98,10 @@ export class HeldAnswers {
     await this.#home.write(fileOf(id), text.slice(0, TEXT_LIMIT));
   }
 
-  /** Returns the text of an answer that waits or was kept, without invisible characters. Throws `usage` where there is none. */
+  /**
+   * Returns the text of an answer that waits or was kept, without invisible characters. Throws `usage` where there is
+   * none.
+   */
   async text(id: string): Promise<string> {
     const text = await this.#home.read(fileOf(id));
     if (text !== null) return visibleText(text);

@@ -1,4 +1,7 @@
-/** The server's side of MCP in both eras: 2026-07-28, where every request is self-contained, and with a handshake before. */
+/**
+ * The server's side of MCP in both eras: 2026-07-28, where every request is self-contained, and with a handshake
+ * before.
+ */
 import { LEGACY, MCP_CODES, MODERN } from "../mcp/link.ts";
 import { fieldsOf, isRecord, textOf } from "../platform/record.ts";
 import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";

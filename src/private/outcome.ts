@@ -1,6 +1,6 @@
 /**
- * What a client may learn, and the one function that says it. Whatever happened inside comes here as one of these outcomes;
- * an error, a token count or a model's name has no place in any of them.
+ * What a client may learn, and the one function that says it. Whatever happened inside comes here as one of these
+ * outcomes; an error, a token count or a model's name has no place in any of them.
  */
 import type { ClosedAnswer } from "./answer.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Clients that may not see protected files get at most the daily budget of bits, and what the user released.
- * An outcome and the time at which it comes are a function of what clients said, of the budget, and of one value of a set
- * that was paid for before a model was asked.
+ * An outcome and the time at which it comes are a function of what clients said, of the budget, and of one value of a
+ * set that was paid for before a model was asked.
  */
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
@@ -25,8 +25,8 @@ import {
 } from "./tools.ts";
 
 /**
- * A text of open files; or why there is none: a path is protected by its name, a file or the text holds protected content or
- * was recognized by it, or a path cannot be asked about.
+ * A text of open files; or why there is none: a path is protected by its name, a file or the text holds protected
+ * content or was recognized by it, or a path cannot be asked about.
  */
 export type OpenText = { text: string } | { kept: "path" | "copy" } | { problem: RefusalCode };
 
@@ -35,8 +35,8 @@ export interface PrivateSession {
   /** Returns which of the paths cannot be asked about; by their names and kinds alone. */
   problem(paths: readonly string[]): Promise<RefusalCode | null>;
   /**
-   * Returns the value that the model's reply names: the reply itself does not come into this process, which keeps the time.
-   * Throws whatever prevents that.
+   * Returns the value that the model's reply names: the reply itself does not come into this process, which keeps the
+   * time. Throws whatever prevents that.
    */
   answer(question: ClosedQuestion, signal: AbortSignal): Promise<ClosedAnswer>;
   /** Returns a text made from protected files; throws whatever prevents it. */
@@ -77,13 +77,13 @@ export interface ServiceParts {
 
 export interface PrivateCall {
   client: string;
-  /** Aborted when the client cancels the call. Once its turn has come, the call continues: its end would reveal the model's. */
+  /** Aborted when the client cancels the call. After its turn came, it continues: its end would reveal the model's. */
   signal: AbortSignal;
 }
 
 /**
- * Thousandths of a bit that it costs to hear that an open file holds a copy: which of the questions of a day it was, one a
- * second. That a file holds none reveals almost nothing.
+ * Thousandths of a bit that it costs to hear that an open file holds a copy: which of the questions of a day it was,
+ * one a second. That a file holds none reveals almost nothing.
  */
 const COPY_COST = 17_000;
 /** Ends a model's work long enough before its answer is due that the end does not affect when it comes. */
@@ -181,8 +181,8 @@ export class PrivateService {
   }
 
   /**
-   * Runs the answer to any request of a client. While a question is in progress, that too ends at a full second: how busy this
-   * process is reveals something about the question.
+   * Runs the answer to any request of a client. While a question is in progress, that too ends at a full second: how
+   * busy this process is reveals something about the question.
    */
   async steady<T>(work: () => Promise<T>): Promise<T> {
     const started = this.#parts.clock.monotonic();
@@ -317,8 +317,8 @@ export class PrivateService {
   }
 
   /**
-   * Runs `work` when nothing else runs, and ends an exact number of seconds after its turn came: when an answer comes is the
-   * caller's choice and reveals nothing of how long the model took.
+   * Runs `work` when nothing else runs, and ends an exact number of seconds after its turn came: when an answer comes
+   * is the caller's choice and reveals nothing of how long the model took.
    */
   async #inTurn(
     seconds: number,

@@ -223,7 +223,8 @@ async function openText(
   }
   // The client is as remote as a remote model, whose requests are scanned. It already knows what it asks.
   if (await scanner?.holds(files, { isLeaving: true })) return { kept: "copy" };
-  // The first words differ from those of a session over protected files, so that its prompt cache speeds up nothing here.
+  // The first words differ from those of a session over protected files, so that its prompt cache speeds up nothing
+  // here.
   const messages = [{ role: "user" as const, content: [`Question: ${question}`, ...files, question].join("\n\n") }];
   const request = { model: entry.id, messages, tools: [], params: sideFields(opened.session) };
   const { text } = await chat(request, { signal, onDelta: () => {}, onRetry: () => {} });

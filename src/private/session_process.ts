@@ -1,6 +1,6 @@
 /**
- * The session of a question in a process of its own, which is killed when the answer is due. Whatever the model makes it do (a
- * long search, or use up its memory), the server continues, and its answers come in time.
+ * The session of a question in a process of its own, which is killed when the answer is due. Whatever the model makes
+ * it do (a long search, or use up its memory), the server continues, and its answers come in time.
  */
 import { orAborted } from "../platform/sleep.ts";
 import { fieldsOf } from "../platform/record.ts";
@@ -17,7 +17,9 @@ const OPTIONS = { cancel: { method: "cancel", isAnswered: false }, lineLimit: 4 
 /** How a session is opened; null where no model is proven to run here. */
 export type OpenPrivate = (rights: SessionRights, signal: AbortSignal) => Promise<PrivateSession | null>;
 
-/** Opens a session in a process started for it, which ends with it. What it learns of servers outlives it in `heard`. */
+/**
+ * Opens a session in a process started for it, which ends with it. What it learns of servers outlives it in `heard`.
+ */
 export async function openInProcess(
   process: OwnProcess,
   { rights, heard }: { rights: SessionRights; heard: HeardSigns },

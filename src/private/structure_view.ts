@@ -1,7 +1,7 @@
 /**
- * The structure of a protected file in place of its values: names, order and the places of comments stay, and each value
- * is shown as its shape. Lines keep their numbers. What is not understood counts as a value: a file of keys and values
- * shows nothing but the names, any other text hides what looks like a key or a token.
+ * The structure of a protected file in place of its values: names, order and the places of comments stay, and each
+ * value is shown as its shape. Lines keep their numbers. What is not understood counts as a value: a file of keys and
+ * values shows nothing but the names, any other text hides what looks like a key or a token.
  */
 import { parseJson } from "../platform/record.ts";
 import { utf8Text } from "../platform/text.ts";

@@ -1,6 +1,6 @@
 /**
- * The lines of stream-json, as zod types: the one place that says what stands on a line of standard output. Control lines
- * are answers to the client, and questions to it.
+ * The lines of stream-json, as zod types: the one place that says what stands on a line of standard output. Control
+ * lines are answers to the client, and questions to it.
  * The writer takes their types only, so that zod stays off the path of a turn; tests hold every line against them.
  */
 import { PERMISSION_MODES } from "../config/types.ts";

@@ -1,4 +1,7 @@
-/** Events of a running turn, and the label that they give a session: the one stream that text output, JSON and stream-json are made of. */
+/**
+ * Events of a running turn, and the label that they give a session: the one stream that text output, JSON and
+ * stream-json are made of.
+ */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ChatDelta, RetryNotice, Usage } from "../provider/types.ts";
 import type { AssistantItem, ToolResultItem, UserItem } from "../session/item.ts";
@@ -120,7 +123,9 @@ export type TurnEvent =
     details: Record<string, unknown> | undefined;
     change?: FileChange | undefined;
   }
-  /** `message`: why the rules did not allow it. `told`: for the terminal where a person said no; it holds their words. */
+  /**
+   * `message`: why the rules did not allow it. `told`: for the terminal where a person said no; it holds their words.
+   */
   | {
     kind: "permission_denied";
     denial: PermissionDenial;
@@ -128,7 +133,9 @@ export type TurnEvent =
     message: string;
     told?: string | undefined;
   }
-  /** A message that the user sent while the turn ran is part of the session; `text` as it was sent, `id` the client's. */
+  /**
+   * A message that the user sent while the turn ran is part of the session; `text` as it was sent, `id` the client's.
+   */
   | { kind: "steered"; item: UserItem; text: string; id: string | undefined }
   | { kind: "retry"; notice: RetryNotice }
   /** An event of the search that an Explore call runs: a separate session, of which this one sees only the result. */
@@ -137,7 +144,10 @@ export type TurnEvent =
   | { kind: "recovered"; family: string; toolNames: string[] }
   /** Work between requests that takes its time; null when it is over. */
   | { kind: "status"; status: "compacting" | null }
-  /** The check of what the turn changed. `rounds`: how often the turn continued because it failed, as it does where `isTold`. */
+  /**
+   * The check of what the turn changed. `rounds`: how often the turn continued because it failed, as it does where
+   * `isTold`.
+   */
   | {
     kind: "check";
     command: string;

@@ -19,10 +19,10 @@ const QUOTE_LIMIT = 40;
 
 /**
  * Returns `input` as the schema wants it (2020-12, without what only a whole validator knows: patterns, formats,
- * conditions). Repaired: `"5"` → 5, `"yes"` → true, a number for text, one value for a list and a list of one for a text,
- * JSON text for a list or an object, letter case of an enumerated word, null for an optional value, near names. What the
- * schema does not mention passes as it is, for a server to decide; where the schema `isClosed`, other names are dropped.
- * The problem names the argument, what was expected and what came. Never throws.
+ * conditions). Repaired: `"5"` → 5, `"yes"` → true, a number for text, one value for a list and a list of one for a
+ * text, JSON text for a list or an object, letter case of an enumerated word, null for an optional value, near names.
+ * What the schema does not mention passes as it is, for a server to decide; where the schema `isClosed`, other names
+ * are dropped. The problem names the argument, what was expected and what came. Never throws.
  * Source: specification of the agent, loop step 3.
  */
 export function checkArguments(
@@ -37,8 +37,8 @@ export function checkArguments(
 }
 
 /**
- * Returns a text as a schema within `root` wants it: a number, true, null, a list. What may be text stays text, and so does
- * what fits nothing, for {@link checkArguments} to complain about.
+ * Returns a text as a schema within `root` wants it: a number, true, null, a list. What may be text stays text, and so
+ * does what fits nothing, for {@link checkArguments} to complain about.
  */
 export function typedText(text: string, schema: unknown, root: object = {}): unknown {
   const checked = new Check(fieldsOf(root), false).value(schema, text, { at: "", depth: 0 });
@@ -75,7 +75,10 @@ class Check {
     return "problem" in current ? current : this.#own(schema, current.value, place);
   }
 
-  /** The form that takes the value as it is, else the first that takes it repaired; else the problem of the nearest form. */
+  /**
+   * The form that takes the value as it is, else the first that takes it repaired; else the problem of the nearest
+   * form.
+   */
   #anyOf(forms: readonly unknown[], value: unknown, place: Place): Checked {
     const tried = forms.slice(0, MOST_FORMS).map((form) => this.value(form, value, place));
     const exact = tried.find((one) => "value" in one && isSame(one.value, value));

@@ -61,7 +61,8 @@ function meantPlainly(name: string, declared: readonly string[]): string | null 
 
 /**
  * What parameters are called elsewhere: the ones that are meant, tried in this order, → the other names. Only where the
- * name itself is free, declared, and not given. Other spellings of one name (`filePath`, `old-string`) are recognized without an entry.
+ * name itself is free, declared, and not given. Other spellings of one name (`filePath`, `old-string`) are recognized
+ * without an entry.
  */
 const PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({

@@ -92,7 +92,10 @@ export type ChatDelta =
 
 /** A retry that is about to be waited for. */
 export interface RetryNotice {
-  /** The failure; `reasoning`: there was too much of it. A loading model is requested until it is ready: the number of attempts says little then. */
+  /**
+   * The failure; `reasoning`: there was too much of it. A loading model is requested until it is ready: the number of
+   * attempts says little then.
+   */
   kind: FailureKind | "reasoning";
   /** From 1. */
   attempt: number;
@@ -112,7 +115,10 @@ export interface ChatOptions {
   beforeSend?(): Promise<void>;
   /** The request is on its way; called again for each attempt. */
   onSent?(): void;
-  /** Called when part of a response came, whatever its status: its head, or a piece of its JSON. What it throws ends the request. */
+  /**
+   * Called when part of a response came, whatever its status: its head, or a piece of its JSON. What it throws ends the
+   * request.
+   */
   onAnswer?(answer: { headers?: ReceivedHeaders; fields?: JsonRecord }): void;
   /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
   onResponse?(server: string): void | Promise<void>;

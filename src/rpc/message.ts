@@ -1,4 +1,7 @@
-/** Messages of JSON-RPC 2.0: one line each, read into a tagged union once and trusted afterwards. Parameters are by name. */
+/**
+ * Messages of JSON-RPC 2.0: one line each, read into a tagged union once and trusted afterwards. Parameters are by
+ * name.
+ */
 import { isRecord, parseJson } from "../platform/record.ts";
 
 export type RpcId = string | number | null;

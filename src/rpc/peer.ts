@@ -1,6 +1,7 @@
 /**
  * One side of a JSON-RPC 2.0 connection over a newline-delimited stream. Both sides send requests and notifications.
- * Requests are handled concurrently, begun in the order in which they came; lines are written in the order of the calls.
+ * Requests are handled concurrently, begun in the order in which they came; lines are written in the order of the
+ * calls.
  */
 import { createOrderedWrite, LINE_LIMIT, readLines } from "./lines.ts";
 import {
@@ -41,7 +42,10 @@ export interface RpcCall {
 
 /** The methods that this side answers. */
 export interface RpcHandlers {
-  /** Throws {@link RpcError} for an error to be answered; everything else is answered as an internal error, without details. */
+  /**
+   * Throws {@link RpcError} for an error to be answered; everything else is answered as an internal error, without
+   * details.
+   */
   request(method: string, params: RpcParams, call: RpcCall): Promise<unknown>;
   notification(method: string, params: RpcParams): void | Promise<void>;
 }
@@ -112,7 +116,9 @@ export class RpcPeer {
     for (const controller of this.#open.values()) controller.abort(new RpcClosed());
   }
 
-  /** Asks the other side. Throws its {@link RpcError}, {@link RpcClosed}, or the signal's reason once it was notified. */
+  /**
+   * Asks the other side. Throws its {@link RpcError}, {@link RpcClosed}, or the signal's reason once it was notified.
+   */
   async request(
     method: string,
     params: RpcParams,

@@ -12,7 +12,9 @@ interface PendingRequest<Id> {
 export class PendingRequests<Id, Answer> {
   readonly #open = new Map<Id, (answer: Answer) => void>();
 
-  /** Sends a request and resolves with its answer. Rejects with the signal's reason once the other side was notified. */
+  /**
+   * Sends a request and resolves with its answer. Rejects with the signal's reason once the other side was notified.
+   */
   async ask({ id, send, cancel }: PendingRequest<Id>, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();

@@ -1,6 +1,6 @@
 /**
- * The one owner of a session: opens it when it is first used, admits prompts, runs turns, and stores what happened. Nothing
- * else changes the state of a session. Commands, chats and protocol clients are surfaces over it.
+ * The one owner of a session: opens it when it is first used, admits prompts, runs turns, and stores what happened.
+ * Nothing else changes the state of a session. Commands, chats and protocol clients are surfaces over it.
  */
 import { startTurnState } from "../agent/turn_result.ts";
 import { runTurn } from "../agent/turn.ts";
@@ -56,7 +56,9 @@ export class AgentSession {
     return this.#options.permissionMode ?? "default";
   }
 
-  /** Opens the session unless it is open with this model. Throws what opening throws, and the signal's reason at once. */
+  /**
+   * Opens the session unless it is open with this model. Throws what opening throws, and the signal's reason at once.
+   */
   async ready(signal: AbortSignal = new AbortController().signal): Promise<OpenSession> {
     signal.throwIfAborted();
     const previous = this.#open;
@@ -75,8 +77,8 @@ export class AgentSession {
   }
 
   /**
-   * Runs one turn. Throws if it cannot begin, and the reason of the signal or the deadline; the result says how it ended
-   * otherwise.
+   * Runs one turn. Throws if it cannot begin, and the reason of the signal or the deadline; the result says how it
+   * ended otherwise.
    */
   async prompt(input: PromptInput, surface: TurnSurface): Promise<TurnResult> {
     const { io } = this.#host;
@@ -92,7 +94,9 @@ export class AgentSession {
     }
   }
 
-  /** Restores the files of the last turn that changed any; the next prompt says so to the model. Null where none did. */
+  /**
+   * Restores the files of the last turn that changed any; the next prompt says so to the model. Null where none did.
+   */
   async undo(): Promise<UndoneTurn | null> {
     const { undoLastTurn } = await import("./rewind.ts");
     const undone = await this.#between(undoLastTurn);
@@ -101,8 +105,8 @@ export class AgentSession {
   }
 
   /**
-   * Runs a command that the user typed; if the model `isTold`, its output goes out with the next prompt. Throws what a scan of
-   * the output throws.
+   * Runs a command that the user typed; if the model `isTold`, its output goes out with the next prompt. Throws what a
+   * scan of the output throws.
    */
   async runCommand(
     command: string,
@@ -123,7 +127,10 @@ export class AgentSession {
     return this.#rewound = await this.#between((opened) => rewind(opened, prompt, parts));
   }
 
-  /** Reverses the last {@link AgentSession.rewind} or {@link AgentSession.undo}; null if there is none, or a prompt came after it. */
+  /**
+   * Reverses the last {@link AgentSession.rewind} or {@link AgentSession.undo}; null if there is none, or a prompt came
+   * after it.
+   */
   async redo(): Promise<readonly Restored[] | null> {
     const rewound = this.#rewound;
     this.#rewound = null;
@@ -286,7 +293,10 @@ export class AgentSession {
     return result;
   }
 
-  /** Ends the permission, which was for this one prompt. Says once that the session is not stored while it holds the prompt. */
+  /**
+   * Ends the permission, which was for this one prompt. Says once that the session is not stored while it holds the
+   * prompt.
+   */
   async #release(isFirst: boolean): Promise<void> {
     this.configure({ allowProtectedPrompt: false });
     if (!isFirst) return;

@@ -78,7 +78,10 @@ async function attach(file: string, source: AttachmentSource): Promise<Attached>
   return { text: `File ${resolved.display}:\n${text}`, label: content.label };
 }
 
-/** Returns the image in a file whose beginning was read; null if it is no image. Throws for an image that cannot be sent. */
+/**
+ * Returns the image in a file whose beginning was read; null if it is no image. Throws for an image that cannot be
+ * sent.
+ */
 export async function attachedImage(
   file: string,
   { path, begun, workspace }: { path: ResolvedPath; begun: LabeledBytes; workspace: Workspace },

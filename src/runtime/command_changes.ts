@@ -1,6 +1,6 @@
 /**
- * Records what commands change in the project, for undo. The difference between a snapshot before and one after a command
- * counts as its work, unless another session worked there at the same time.
+ * Records what commands change in the project, for undo. The difference between a snapshot before and one after a
+ * command counts as its work, unless another session worked there at the same time.
  */
 import { textsOf } from "../boundary/scan/normalize.ts";
 import { type CommandWatch, type Session } from "../agent/session.ts";

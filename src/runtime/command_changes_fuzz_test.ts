@@ -1,4 +1,7 @@
-/** Commands, tools and other people do anything to a project: undo gives back what was, and takes nothing of anybody else's. */
+/**
+ * Commands, tools and other people do anything to a project: undo gives back what was, and takes nothing of anybody
+ * else's.
+ */
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
 import { inWatchedProject } from "../../tests/helpers/watched_project.ts";

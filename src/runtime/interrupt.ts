@@ -4,8 +4,8 @@ import type { Clock, Io } from "../platform/io.ts";
 import { orAborted } from "../platform/sleep.ts";
 
 /**
- * Aborts `controller` with a `timeout` error after `seconds`, or never without a number. Returns a function that cancels the
- * deadline, to be called when the turn is over.
+ * Aborts `controller` with a `timeout` error after `seconds`, or never without a number. Returns a function that
+ * cancels the deadline, to be called when the turn is over.
  */
 export function startDeadline(
   seconds: number | undefined,

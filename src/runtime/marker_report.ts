@@ -1,4 +1,7 @@
-/** Reports on the lines of the markers: how much they hide, which cover nothing, and what looks as if one should cover it. */
+/**
+ * Reports on the lines of the markers: how much they hide, which cover nothing, and what looks as if one should cover
+ * it.
+ */
 import { counted } from "../platform/number.ts";
 import { entriesSync } from "../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";

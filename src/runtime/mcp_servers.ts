@@ -1,4 +1,6 @@
-/** The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any. */
+/**
+ * The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any.
+ */
 import { ContentScanner } from "../agent/content_scanner.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";

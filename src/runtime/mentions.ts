@@ -1,4 +1,7 @@
-/** Files and directories that the words of a prompt name, found and read as the model reads them. Loaded when one is named. */
+/**
+ * Files and directories that the words of a prompt name, found and read as the model reads them. Loaded when one is
+ * named.
+ */
 import { resultRoom } from "../agent/session.ts";
 import { runTool } from "../agent/tool_call.ts";
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
@@ -13,9 +16,9 @@ const HEAD = 64 * 1024;
 const CUT = /\n\[lines 1-(\d+)(?: of (\d+))?; go on with offset \d+\]$/;
 
 /**
- * Returns what is named, in order: text up to a share of the window with a note on the rest, a directory as its listing, an
- * image as an image. Throws `policy_refused` for a protected file and a remote model, `permission_denied` for one that
- * a deny rule covers.
+ * Returns what is named, in order: text up to a share of the window with a note on the rest, a directory as its
+ * listing, an image as an image. Throws `policy_refused` for a protected file and a remote model, `permission_denied`
+ * for one that a deny rule covers.
  */
 export async function readMentions(mentions: readonly string[], options: ReadingOptions): Promise<Attached[]> {
   const resultBytes = resultRoom(options.session, mentions.length);
@@ -69,9 +72,9 @@ const BEHIND = /(?<![,;:!?.)\]}'"])[,;:!?.)\]}'"]+$/;
 const MOST = 20;
 
 /**
- * Returns the paths that `text` names and that are there. What is outside of the project, and what can only be a path but
- * is not there, is reported; `@param` and `@std/assert` stay plain text. Whether a file may be read is decided where it
- * is attached.
+ * Returns the paths that `text` names and that are there. What is outside of the project, and what can only be a path
+ * but is not there, is reported; `@param` and `@std/assert` stay plain text. Whether a file may be read is decided
+ * where it is attached.
  */
 export async function findMentions(
   text: string,
@@ -111,7 +114,9 @@ async function find(
   return { text: problem, isCertain: false };
 }
 
-/** Whether a name that is not there can only be meant as a path: by how it ends, or by a directory that it begins with. */
+/**
+ * Whether a name that is not there can only be meant as a path: by how it ends, or by a directory that it begins with.
+ */
 async function isPath(forms: readonly string[], workspace: Workspace): Promise<boolean> {
   const path = forms.at(-1) ?? "";
   // `@server:uri` is a resource of an MCP server.

@@ -101,7 +101,9 @@ export function clientModel(name: string | undefined, configuration: Configurati
   return usual === undefined ? wanted : `${usual}:${wanted}`;
 }
 
-/** Window and limits: what is configured unless the server refused it, else what is known of the server, else assumed. */
+/**
+ * Window and limits: what is configured unless the server refused it, else what is known of the server, else assumed.
+ */
 export function sessionModel(
   { provider, entry, endpoint, place }: ChosenModel,
   { known, options }: { known: ModelMetadata; options: Pick<SessionOptions, "maxTokens" | "temperature"> },
@@ -122,7 +124,9 @@ export function sessionModel(
   };
 }
 
-/** Returns what people call the server of a provider that has an id of ours: as it was recognized, else as the id says. */
+/**
+ * Returns what people call the server of a provider that has an id of ours: as it was recognized, else as the id says.
+ */
 export async function serverName(provider: string, recognized: string | null | undefined): Promise<string | undefined> {
   const product = productOf(provider);
   if (product === "" || typeof recognized !== "string") return product === "" ? undefined : product;
@@ -147,8 +151,8 @@ function windowOf(
 const REFINED: Partial<Record<ToolProtocol, ToolProtocol>> = { native: "single", text: "no_system" };
 
 /**
- * How tools are offered and calls sent back: what is configured, else as the stored session did and as the server is known
- * to need it.
+ * How tools are offered and calls sent back: what is configured, else as the stored session did and as the server is
+ * known to need it.
  */
 export function toolProtocolOf(
   { entry }: Pick<ChosenModel, "entry">,
@@ -213,9 +217,9 @@ interface MetadataSearch {
 }
 
 /**
- * Finds the metadata of a model: what an earlier session found in the last half hour, otherwise what the server says. With a
- * configured window the server is asked only if it has refused a shorter prompt, or runs here and has a model whose family is
- * known to need special requests. What could not be found out is not cached. Never throws.
+ * Finds the metadata of a model: what an earlier session found in the last half hour, otherwise what the server says.
+ * With a configured window the server is asked only if it has refused a shorter prompt, or runs here and has a model
+ * whose family is known to need special requests. What could not be found out is not cached. Never throws.
  */
 export async function findModelMetadata(search: MetadataSearch): Promise<ModelMetadata> {
   const { host: { io }, home, endpoint, entry } = search;
@@ -287,9 +291,9 @@ export function accessModels(
     ...reachProviders(client, { io, localEndpoints: project.localEndpoints }),
     mayHoldBack,
     /**
-     * Returns where a model counts as running: by its server's own word, or by its address and name alone where nothing has
-     * to be kept from it, since that costs no request. One question, whose answer decides what the model gets from the first
-     * moment; the server is asked when it is `ready`.
+     * Returns where a model counts as running: by its server's own word, or by its address and name alone where nothing
+     * has to be kept from it, since that costs no request. One question, whose answer decides what the model gets from
+     * the first moment; the server is asked when it is `ready`.
      */
     async placeOf(located: LocatedModel, ready: () => Promise<unknown> = () => Promise.resolve()) {
       const place = localities.byAddress(located);
@@ -312,7 +316,10 @@ async function hasServersForLocal(
   return servers.some(({ enabled, label }) => enabled && label === "no-cloud");
 }
 
-/** Returns whether the options, the configuration or the project name MCP servers: nothing of them is loaded before that. */
+/**
+ * Returns whether the options, the configuration or the project name MCP servers: nothing of them is loaded before
+ * that.
+ */
 export function mayHaveServers(
   { mcpServers = [] }: Pick<SessionOptions, "mcpServers">,
   { configuration, projectRoot }: ProjectContext,

@@ -71,8 +71,8 @@ interface OpenExtras {
 }
 
 /**
- * Chooses the model, opens the project, asks the server, and makes the session or reads it back. Throws configuration, usage
- * and policy errors, and leaves nothing open then.
+ * Chooses the model, opens the project, asks the server, and makes the session or reads it back. Throws configuration,
+ * usage and policy errors, and leaves nothing open then.
  */
 export async function openSession(
   options: SessionOptions,
@@ -204,7 +204,10 @@ function storedNotices(stored: StoredSession): string[] {
   return [...stored.problems, ...redacted];
 }
 
-/** Warns that a link can redirect a write: with narrow permissions, Deno resolves paths before it passes them to the system. */
+/**
+ * Warns that a link can redirect a write: with narrow permissions, Deno resolves paths before it passes them to the
+ * system.
+ */
 function permissionNotices({ tools }: Pick<Session, "tools">): string[] {
   if (hasAllPermissions() || !tools.some(({ kind }) => kind === "write")) return [];
   return [
@@ -213,7 +216,10 @@ function permissionNotices({ tools }: Pick<Session, "tools">): string[] {
   ];
 }
 
-/** Ends background commands that run outside a sandbox, where the new model's commands need one: it can change what they run. */
+/**
+ * Ends background commands that run outside a sandbox, where the new model's commands need one: it can change what they
+ * run.
+ */
 async function endUnsandboxed(session: Session, { notice }: Host): Promise<void> {
   const { commands } = session.memory;
   if (commands === undefined || commands.ids().length === 0) return;

@@ -1,4 +1,6 @@
-/** The commands that check what a turn changed: of the command line, of the project's AGENTS.md, of the configuration. */
+/**
+ * The commands that check what a turn changed: of the command line, of the project's AGENTS.md, of the configuration.
+ */
 import type { FindChecks, ProjectCheck } from "../agent/ending/turn_check.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { CHECK_TIMEOUT, type Configuration } from "../config/types.ts";

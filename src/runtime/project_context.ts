@@ -27,8 +27,8 @@ export interface ProjectContext {
 }
 
 /**
- * Reads configuration and markers; `addDir` are the directories of `--add-dir`. What is seen for the first time is recorded
- * in the home. Throws `config_invalid`, `home_unusable` and, for directories, `usage`.
+ * Reads configuration and markers; `addDir` are the directories of `--add-dir`. What is seen for the first time is
+ * recorded in the home. Throws `config_invalid`, `home_unusable` and, for directories, `usage`.
  */
 export async function findProjectContext(
   { io, cwd }: { io: Io; cwd: string },

@@ -38,8 +38,9 @@ export interface Attached {
 }
 
 /**
- * Makes the item of a prompt with its files and images, labeled by all that is in it. Throws `usage` for a file that cannot be
- * attached, `policy_refused` for a protected one, and `permission_denied` for one that a deny rule of Read covers.
+ * Makes the item of a prompt with its files and images, labeled by all that is in it. Throws `usage` for a file that
+ * cannot be attached, `policy_refused` for a protected one, and `permission_denied` for one that a deny rule of Read
+ * covers.
  */
 async function userItem(
   prompt: string,
@@ -74,8 +75,8 @@ function planNotes({ policy, items }: Pick<Session, "policy" | "items">): string
 }
 
 /**
- * Returns the paths that a person's words name (`@src/a.ts`, or an image that was dragged into the terminal), to be attached.
- * Gives notice of them, and of those that cannot be attached.
+ * Returns the paths that a person's words name (`@src/a.ts`, or an image that was dragged into the terminal), to be
+ * attached. Gives notice of them, and of those that cannot be attached.
  */
 export async function mentionedPaths(
   text: string,
@@ -215,8 +216,8 @@ export class PromptAdmission {
   }
 
   /**
-   * Yields queued messages that are admitted as prompts of the running turn; a protected one cannot be released here. Stops at
-   * the first that is a command or is refused: it gets a turn of its own, where the refusal is shown.
+   * Yields queued messages that are admitted as prompts of the running turn; a protected one cannot be released here.
+   * Stops at the first that is a command or is refused: it gets a turn of its own, where the refusal is shown.
    */
   async *steered(
     queue: MessageQueue,

@@ -83,7 +83,9 @@ export async function judged(
   };
 }
 
-/** Returns where the content of a file can first be, given the first item that names it: a call can hold what it wrote. */
+/**
+ * Returns where the content of a file can first be, given the first item that names it: a call can hold what it wrote.
+ */
 function firstHolding(items: readonly SessionItem[], first: number): number {
   const found = items[first];
   if (found?.kind === "assistant") return first + 1;

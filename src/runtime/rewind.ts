@@ -149,8 +149,8 @@ async function rewound(
 }
 
 /**
- * Reverses a rewind: the words, and each file that nobody has changed since. Returns null if a prompt came after it; the
- * output of the user's own commands stays at the end.
+ * Reverses a rewind: the words, and each file that nobody has changed since. Returns null if a prompt came after it;
+ * the output of the user's own commands stays at the end.
  */
 export async function redo(
   { session, undo, recorder }: OpenSession,

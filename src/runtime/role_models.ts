@@ -72,9 +72,10 @@ async function findModel(
 }
 
 /**
- * Finds the model of searches: that of role `subagent`, otherwise the session's own. A remote model sees what a remote session
- * would, even if the session is local; a local one sees no more than the session does. With `ownOnly`, returns null unless the
- * session's own model is used and counts as local. Throws what {@link selectForRole} and the key of the provider throw.
+ * Finds the model of searches: that of role `subagent`, otherwise the session's own. A remote model sees what a remote
+ * session would, even if the session is local; a local one sees no more than the session does. With `ownOnly`, returns
+ * null unless the session's own model is used and counts as local. Throws what {@link selectForRole} and the key of the
+ * provider throw.
  */
 export async function findExplorer(
   session: Session,

@@ -28,7 +28,10 @@ export interface SessionOptions extends StoreOptions {
   disallowedTools: readonly string[];
   /** Names of the tools that are offered; `none` for none. */
   tools: readonly string[];
-  /** MCP servers besides those of the configuration and the project, from a command line or a client; null for none at all. */
+  /**
+   * MCP servers besides those of the configuration and the project, from a command line or a client; null for none at
+   * all.
+   */
   mcpServers?: readonly McpServer[] | null | undefined;
   /** Protected files are read in another form: what may be seen of them. */
   view?: FileView;

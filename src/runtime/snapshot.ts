@@ -1,6 +1,6 @@
 /**
- * A snapshot of the project, in memory only: the difference of two is what changed in between. A file is read once, and again
- * when its times, size or inode have changed.
+ * A snapshot of the project, in memory only: the difference of two is what changed in between. A file is read once, and
+ * again when its times, size or inode have changed.
  */
 import { pacer } from "../platform/sleep.ts";
 import { sameBytes } from "../platform/text.ts";

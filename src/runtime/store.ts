@@ -60,8 +60,8 @@ function branchOf({ isProtected, projectRoot }: StorePlace): string | undefined 
 }
 
 /**
- * Returns the transcript of a new session, which `open` opens with the first record; `file` is its future path. Every record
- * throws what `open` throws.
+ * Returns the transcript of a new session, which `open` opens with the first record; `file` is its future path. Every
+ * record throws what `open` throws.
  */
 export function lateTranscript(file: string, open: () => Promise<Transcript>): Transcript {
   let context: SessionContext | null = null;

@@ -30,8 +30,8 @@ export function splitRules(texts: readonly string[]): string[] {
 }
 
 /**
- * The rules of one list of the file. One that cannot be used is `config_invalid` with file, key path and what is wrong with
- * it.
+ * The rules of one list of the file. One that cannot be used is `config_invalid` with file, key path and what is wrong
+ * with it.
  */
 async function configuredRules(
   list: "allow" | "deny",
@@ -85,8 +85,8 @@ export async function policyOf(
 }
 
 /**
- * Whether the session gets the tool Git: the project has a marker and is a repository, so that commands may not see `.git`.
- * Only the whole history shows whether they really do not, and reading it must not hold up the first request.
+ * Whether the session gets the tool Git: the project has a marker and is a repository, so that commands may not see
+ * `.git`. Only the whole history shows whether they really do not, and reading it must not hold up the first request.
  */
 export function offersGit({ root, protection }: Pick<Workspace, "root" | "protection">): boolean {
   if (protection.markers.length === 0) return false;

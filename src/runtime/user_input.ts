@@ -1,4 +1,6 @@
-/** Input of a person to a session besides prompts: its name, rules for always, a command to run. Loaded with the first. */
+/**
+ * Input of a person to a session besides prompts: its name, rules for always, a command to run. Loaded with the first.
+ */
 import type { ContentScanner } from "../agent/content_scanner.ts";
 import { labelOfTexts } from "../agent/labels.ts";
 import { resultRoom, type Session } from "../agent/session.ts";
@@ -15,8 +17,8 @@ import type { Host } from "./host.ts";
 const LONGEST = 100;
 
 /**
- * Returns the text in one line, as a name that may be stored. Throws `usage` if it is too long, and `policy_refused` if it
- * holds protected content.
+ * Returns the text in one line, as a name that may be stored. Throws `usage` if it is too long, and `policy_refused` if
+ * it holds protected content.
  */
 export async function titleOf(text: string, scanner: ContentScanner | undefined): Promise<string> {
   const title = text.replace(/[\p{Cc}\s]+/gu, " ").trim();

@@ -80,7 +80,10 @@ function sessionFacts({ meta, ...stored }: StoredSession): [string, string][] {
   );
 }
 
-/** The session as Markdown. Images are named only. Texts of the user and the model are kept as they are; what tools saw is fenced. */
+/**
+ * The session as Markdown. Images are named only. Texts of the user and the model are kept as they are; what tools saw
+ * is fenced.
+ */
 export function sessionMarkdown(stored: StoredSession): string {
   const facts = sessionFacts(stored).map(([name, value]) => `- ${name}: ${value}`);
   const parts = [`# Session ${stored.id}`, facts.join("\n"), ...stored.items.map(itemMarkdown)];

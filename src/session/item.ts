@@ -3,7 +3,10 @@ import type { Label } from "../boundary/policy/label.ts";
 import { relativeTo } from "../platform/path.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
-/** A tool call of the model. `input` is null when the arguments could not be read; `problem` then says why, for the model. */
+/**
+ * A tool call of the model. `input` is null when the arguments could not be read; `problem` then says why, for the
+ * model.
+ */
 export interface ToolCall {
   /** Unique in the session. */
   id: string;
@@ -13,8 +16,8 @@ export interface ToolCall {
 }
 
 /**
- * The id of a call: nine letters and digits (what the strictest server wants), made from the place of its response in the
- * session and its place in the response. Ids are ours, since servers repeat theirs or give none.
+ * The id of a call: nine letters and digits (what the strictest server wants), made from the place of its response in
+ * the session and its place in the response. Ids are ours, since servers repeat theirs or give none.
  */
 export function callId(position: number, index: number): string {
   return `call${(position * 64 + index).toString(36).padStart(5, "0")}`;
@@ -48,20 +51,21 @@ export interface UserItem {
   images?: readonly ShownImage[];
   label: Label;
   /**
-   * The remote provider to which the user let it go though it holds protected content; of a summary, that it was made from
-   * such an item. A session that holds one is not stored ({@link releaseIn}).
+   * The remote provider to which the user let it go though it holds protected content; of a summary, that it was made
+   * from such an item. A session that holds one is not stored ({@link releaseIn}).
    */
   releasedTo?: string;
   /**
-   * Absent: the user. `engine`: a continue prompt. `summary`: stands for everything before it that was compacted. `note`: what the
-   * user did between two prompts; it goes out with the next one. `steering`: said by the user while the turn ran.
+   * Absent: the user. `engine`: a continue prompt. `summary`: stands for everything before it that was compacted.
+   * `note`: what the user did between two prompts; it goes out with the next one. `steering`: said by the user while
+   * the turn ran.
    */
   origin?: "engine" | "summary" | "note" | "steering";
   /** The line that a person typed, from which the text was made; never stored. */
   typed?: string;
   /**
-   * Of a prompt: when it was said, milliseconds since 1970 and later than any before it. What its turn changes in files is
-   * kept under that number.
+   * Of a prompt: when it was said, milliseconds since 1970 and later than any before it. What its turn changes in files
+   * is kept under that number.
    */
   said?: number;
   /** Of a `no-cloud` item, where it is known. */
@@ -98,7 +102,10 @@ export interface ToolResultItem {
 /** An item of a session; the system prompt is not one, it is built. */
 export type SessionItem = UserItem | AssistantItem | ToolResultItem;
 
-/** Returns the provider that some item was released to; undefined if none was. No store takes a session with such an item. */
+/**
+ * Returns the provider that some item was released to; undefined if none was. No store takes a session with such an
+ * item.
+ */
 export function releaseIn(items: readonly SessionItem[]): string | undefined {
   return items.filter((item) => item.kind === "user").find(({ releasedTo }) => releasedTo !== undefined)?.releasedTo;
 }
@@ -108,7 +115,9 @@ export function isPrompt(item: SessionItem): item is UserItem {
   return item.kind === "user" && item.origin === undefined;
 }
 
-/** Returns the number of the current turn, under which undo keeps changes: that of the last prompt, 0 before the first. */
+/**
+ * Returns the number of the current turn, under which undo keeps changes: that of the last prompt, 0 before the first.
+ */
 export function currentTurn(items: readonly SessionItem[]): number {
   return items.findLast(isPrompt)?.said ?? 0;
 }
@@ -128,7 +137,10 @@ export function showsImages(item: SessionItem): boolean {
   return imagesOf(item).length > 0;
 }
 
-/** Returns how many items come before the turn that first met protected content: what a fork for a remote model may hold. */
+/**
+ * Returns how many items come before the turn that first met protected content: what a fork for a remote model may
+ * hold.
+ */
 export function itemsBeforeProtected(items: readonly SessionItem[]): number {
   const first = items.findIndex((item) => item.label !== "open");
   if (first < 0) return items.length;

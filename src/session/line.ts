@@ -185,9 +185,9 @@ function placeholder(source?: ProtectedSource): string {
 }
 
 /**
- * Returns the item as it may be stored: open items as they are, protected ones as placeholders. Calls of a protected response
- * keep their ids, which their results refer to, and the names of existing tools; any other name is the model's own words.
- * Rule: specification of the boundary, §5.
+ * Returns the item as it may be stored: open items as they are, protected ones as placeholders. Calls of a protected
+ * response keep their ids, which their results refer to, and the names of existing tools; any other name is the model's
+ * own words. Rule: specification of the boundary, §5.
  */
 export function storedForm(item: SessionItem, isTool: (name: string) => boolean): SessionItem {
   if (labelOf(item) === "open") return item;

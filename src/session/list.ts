@@ -71,7 +71,10 @@ export async function listSessions(home: Home, scope: SessionScope): Promise<Ses
   return await Array.fromAsync(summaries(home, scope));
 }
 
-/** Yields the sessions whose id begins with a text. Two projects can share a directory: then the first line of the file decides. */
+/**
+ * Yields the sessions whose id begins with a text. Two projects can share a directory: then the first line of the file
+ * decides.
+ */
 async function* summaries(home: Home, scope: SessionScope, beginning = ""): AsyncGenerator<SessionSummary> {
   for (const file of await sessionFiles(home, scope)) {
     if (!file.id.startsWith(beginning)) continue;
@@ -82,8 +85,9 @@ async function* summaries(home: Home, scope: SessionScope, beginning = ""): Asyn
 }
 
 /**
- * Finds the session that `id` names in the scope: a whole id, a unique beginning of at least 4 characters, the name that a
- * person gave it, or `latest`. Throws `unknown_session` with similar ids, or with the project that it belongs to.
+ * Finds the session that `id` names in the scope: a whole id, a unique beginning of at least 4 characters, the name
+ * that a person gave it, or `latest`. Throws `unknown_session` with similar ids, or with the project that it belongs
+ * to.
  */
 export async function findSession(home: Home, id: string, scope: SessionScope): Promise<SessionSummary> {
   if (id === "latest") {

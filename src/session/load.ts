@@ -102,9 +102,9 @@ interface TranscriptEnd {
 const CUT_OFF = "Not known: the process ended while this ran.";
 
 /**
- * Reads the transcript of a session. A torn last line was never acknowledged and is dropped silently; other lines that cannot
- * be read are reported. Throws `unknown_session` when there is no such file. Takes no lock: a session that is being written is
- * read up to where it is.
+ * Reads the transcript of a session. A torn last line was never acknowledged and is dropped silently; other lines that
+ * cannot be read are reported. Throws `unknown_session` when there is no such file. Takes no lock: a session that is
+ * being written is read up to where it is.
  */
 export async function loadTranscript(home: Home, place: { slug: string; id: string }): Promise<StoredSession> {
   const name = transcriptName(place.slug, place.id);

@@ -8,7 +8,10 @@ import { isSessionId, lockName, projectSlug, transcriptName, undoName } from "./
 import type { StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
 
-/** Takes the lock of a session. Throws `session_in_use`; returns null on a full disk, where nothing can be written either. */
+/**
+ * Takes the lock of a session. Throws `session_in_use`; returns null on a full disk, where nothing can be written
+ * either.
+ */
 async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
   let lock: HeldLock | null;
   try {
@@ -48,8 +51,8 @@ export async function openTranscript(
 }
 
 /**
- * Resumes a stored session: takes its lock, reads it, and removes a torn last line. The session continues with the same objects
- * of `stored.items`. Throws `session_in_use` and `unknown_session`.
+ * Resumes a stored session: takes its lock, reads it, and removes a torn last line. The session continues with the same
+ * objects of `stored.items`. Throws `session_in_use` and `unknown_session`.
  */
 export async function resumeTranscript(
   home: Home,
@@ -71,7 +74,10 @@ export async function resumeTranscript(
   }
 }
 
-/** Copies `source` into a new session with the id in `options`, and opens that for writing. Throws what `openTranscript` throws. */
+/**
+ * Copies `source` into a new session with the id in `options`, and opens that for writing. Throws what `openTranscript`
+ * throws.
+ */
 export async function forkSession(
   home: Home,
   source: Pick<StoredSession, "id" | "items" | "removed" | "context" | "meta">,
@@ -86,7 +92,9 @@ export async function forkSession(
   return transcript;
 }
 
-/** Names a stored session; empty for no name. Throws `session_in_use`, and `home_unusable` where it cannot be written. */
+/**
+ * Names a stored session; empty for no name. Throws `session_in_use`, and `home_unusable` where it cannot be written.
+ */
 export async function renameSession(
   home: Home,
   place: { slug: string; id: string },

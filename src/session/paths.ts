@@ -15,8 +15,8 @@ export function isSessionId(text: string): boolean {
 }
 
 /**
- * The name of a project's directory: its path with everything but ASCII letters and digits as `-`. Readers of the format
- * look for that name. Two paths can share one: the meta line of a transcript says which project it belongs to.
+ * The name of a project's directory: its path with everything but ASCII letters and digits as `-`. Readers of the
+ * format look for that name. Two paths can share one: the meta line of a transcript says which project it belongs to.
  */
 export function projectSlug(projectRoot: string): string {
   const slug = projectRoot.replace(/[^a-zA-Z0-9]/g, "-");

@@ -37,8 +37,8 @@ const BEGUN_PROMPT =
   /^\{"parentUuid":null,[^[\]]*"message":\{"role":"user","content":\[\{"type":"text","text":("(?:[^"\\]|\\.)*")/;
 
 /**
- * Returns the user's words from the beginning of a line; null if they are not complete, or it is another kind of line. Lines
- * with images are long, and have the images after the words.
+ * Returns the user's words from the beginning of a line; null if they are not complete, or it is another kind of line.
+ * Lines with images are long, and have the images after the words.
  */
 export function readBegunPrompt(text: string): string | null {
   const words = BEGUN_PROMPT.exec(text)?.[1];

@@ -1,4 +1,6 @@
-/** The transcript of a running session: every item is on the disk before the session continues, protected ones redacted. */
+/**
+ * The transcript of a running session: every item is on the disk before the session continues, protected ones redacted.
+ */
 import { admitItems, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
 import { failureReason } from "../platform/disk_failure.ts";
 import type { Home } from "../platform/home.ts";

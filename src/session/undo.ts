@@ -1,7 +1,7 @@
 /**
- * Undoes what tools and commands did to the project, turn by turn, even after a restart. Previous versions are kept in the home,
- * outside the project; those of protected files only in memory, for as long as the process runs (specification of the
- * boundary, §5).
+ * Undoes what tools and commands did to the project, turn by turn, even after a restart. Previous versions are kept in
+ * the home, outside the project; those of protected files only in memory, for as long as the process runs
+ * (specification of the boundary, §5).
  */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { Entry } from "../boundary/workspace/entry.ts";
@@ -127,8 +127,8 @@ export class UndoStore {
   }
 
   /**
-   * Call before a tool makes its change, and when a command has made some. Never rejects for lack of room: then undo of it
-   * lasts as long as the process.
+   * Call before a tool makes its change, and when a command has made some. Never rejects for lack of room: then undo of
+   * it lasts as long as the process.
    */
   async record(changes: readonly EntryChange[]): Promise<void> {
     await this.#note(changes.filter(({ after }) => after.kind !== "unread").map(({ path }) => path));

@@ -61,7 +61,10 @@ export function isBroken(changes: readonly { state: { before: EntryState; after:
   });
 }
 
-/** Sorts entries for restoring: new ones are removed first, from the deepest up; then the others are restored from the top. */
+/**
+ * Sorts entries for restoring: new ones are removed first, from the deepest up; then the others are restored from the
+ * top.
+ */
 export function inOrder(entries: readonly ChangedEntry[]): ChangedEntry[] {
   const byPath = [...entries].sort((one, other) => one.path < other.path ? -1 : 1);
   const isNew = ({ was }: ChangedEntry) => was?.kind === "absent";

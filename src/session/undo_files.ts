@@ -9,8 +9,8 @@ import { fileLines } from "./load.ts";
 import { undoName } from "./paths.ts";
 
 /**
- * A state of an entry: a file by the SHA-256 of its content, in hex, and its mode where that counts. `unread`: nobody knows
- * it, since it was not read, for a reason in a few words.
+ * A state of an entry: a file by the SHA-256 of its content, in hex, and its mode where that counts. `unread`: nobody
+ * knows it, since it was not read, for a reason in a few words.
  */
 export type EntryState =
   | { kind: "absent" }
@@ -22,7 +22,9 @@ export type EntryState =
 /** Where a content is stored among those of its session; for an earlier version, in a file of its own. */
 export type ContentPlace = { at: number; length: number } | "own file";
 
-/** One change as it is stored. Of a protected one only that there was one: its name, too, may hold protected content. */
+/**
+ * One change as it is stored. Of a protected one only that there was one: its name, too, may hold protected content.
+ */
 export type StoredChange =
   | { kind: "open"; turn: number; path: string; before: EntryState; kept: ContentPlace | null; after: EntryState }
   | { kind: "redacted"; turn: number; path: string }
@@ -55,7 +57,10 @@ export async function rewriteChanges(home: Home, sessionId: string, changes: rea
   await home.write(listName(sessionId), changes.map(lineText).join(""));
 }
 
-/** Keeps contents, and returns where each of them is stored; null where the session keeps too much already. Throws the system's errors. */
+/**
+ * Keeps contents, and returns where each of them is stored; null where the session keeps too much already. Throws the
+ * system's errors.
+ */
 export async function keepContents(
   home: Home,
   sessionId: string,

@@ -146,16 +146,19 @@ class WordReader {
   }
 }
 
-/** Returns the words of a command of any form, quotes and grammar taken away: what deny rules search. Linear; never throws. */
+/**
+ * Returns the words of a command of any form, quotes and grammar taken away: what deny rules search. Linear; never
+ * throws.
+ */
 export function looseWords(text: string): string[] {
   // A line continued on the next is one: `r\` and `m x` below it.
   return text.replace(/\\\r?\n|["'\\]/g, "").split(/[\s;&|()<>`${}!,=]+/).filter((word) => word !== "");
 }
 
 /**
- * Signs that mean themselves in every shell (`%self` is a number in fish, `=cat` a path in zsh); in single quotes all but
- * what ends them somewhere (fish knows `\'`, PowerShell typographic quotes), in double quotes all that no shell expands. No
- * control character: terminals act on them, and shells look for `!` line by line.
+ * Signs that mean themselves in every shell (`%self` is a number in fish, `=cat` a path in zsh); in single quotes all
+ * but what ends them somewhere (fish knows `\'`, PowerShell typographic quotes), in double quotes all that no shell
+ * expands. No control character: terminals act on them, and shells look for `!` line by line.
  */
 const SAME_IN_EVERY_SHELL =
   // deno-lint-ignore no-control-regex -- they are what is left out

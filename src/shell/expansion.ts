@@ -14,7 +14,10 @@ const EXPANSION_LIMIT = 1_000;
 /** Most pairs of braces in a word that are worked out. */
 const BRACES_LIMIT = 20;
 
-/** Returns the words that braces make of one, each with {@link EXPANDED} at its end; the word alone where there are none. */
+/**
+ * Returns the words that braces make of one, each with {@link EXPANDED} at its end; the word alone where there are
+ * none.
+ */
 export function bracesExpanded(word: string): string[] {
   const done: string[] = [];
   const waiting = [word.split(OPEN).length > BRACES_LIMIT ? bracesAsStars(word) : word];
@@ -107,8 +110,8 @@ function ansiText(quoted: string): string {
 }
 
 /**
- * Returns the text with `\u002eenv` as `.env`: JSON in a text, programs, and fish write signs so, and each text around it
- * doubles `\`. `mark` is put after each.
+ * Returns the text with `\u002eenv` as `.env`: JSON in a text, programs, and fish write signs so, and each text around
+ * it doubles `\`. `mark` is put after each.
  */
 export function unescaped(text: string, mark = ""): string {
   return text.replace(

@@ -1,7 +1,7 @@
 /**
  * Finds what a command line may name once a shell has expanded it: patterns, braces, and what follows a variable. A
- * quoted pattern is none. It reads bash's syntax; other shells differ little in this. The sandbox is what keeps commands
- * from protected files; this reader stands in where there is none, and does not grow any more.
+ * quoted pattern is none. It reads bash's syntax; other shells differ little in this. The sandbox is what keeps
+ * commands from protected files; this reader stands in where there is none, and does not grow any more.
  */
 import {
   ansiDecoded,
@@ -90,7 +90,7 @@ function otherReadings(text: string): Set<string> {
   return others;
 }
 
-/** Returns the words of the tokens that hold a pattern or a variable; a pattern of stars alone only where it can be read. */
+/** Returns the words of the tokens that hold a pattern or variable; stars alone only if they can be read. */
 function* namesOf(tokens: readonly Token[]): Generator<ShellName> {
   let program: string | null = null;
   let inCase = false;
@@ -141,7 +141,7 @@ function* behindProcess(word: string): Generator<ShellName> {
   }
 }
 
-/** Patterns in quotes, for programs that search for files themselves. One without a letter says nothing about a name. */
+/** Patterns in quotes, for programs that search for files themselves. Without a letter, one says nothing of a name. */
 function* quotedPatterns(text: string): Generator<ShellName> {
   for (const word of text.split(/\s+/)) {
     if (!/[*?[]/.test(word) || /[{}]/.test(word)) continue;
@@ -343,7 +343,7 @@ class Lexer {
     return -1;
   }
 
-  /** `@(a|b)`, in zsh `(a|b)` and `<1-9>`: a pattern within a word that matches more than its text. False for anything else. */
+  /** `@(a|b)`, in zsh `(a|b)` and `<1-9>`: a pattern in a word that matches more than its text. False for all else. */
   #group(): boolean {
     const isRange = this.#text[this.#at] === "<";
     const [range = ""] = /^<\d*-\d*>/.exec(this.#text.slice(this.#at, this.#at + 50)) ?? [];

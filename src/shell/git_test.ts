@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { settingsIn } from "./git.ts";
 
-/** Pieces that files of settings are put together from: where a section begins, a name, what leads to a value, and values. */
+/**
+ * Pieces that files of settings are put together from: where a section begins, a name, what leads to a value, and
+ * values.
+ */
 const HEADS = [
   ...["[core]\n", "[Core] ", " [ core ]\n", "\ufeff[core]\n", "[core] # c \\\n", '[core "Sub"]\n', "[core.sub]"],
   ...['[filter "a]b"]\n', '[filter "a\\"b\\\\c"]\n', '[filter "a[x]"][core]', "# c \\\n[core]\n", "[core]\n;\\\r\n"],

@@ -1,7 +1,8 @@
 /** Text from anywhere, made safe to show on a terminal or in a line of JSON. */
 
-// C0 and DEL, C1 (among them the one-byte CSI and OSC), the characters that change the direction of text, line separators,
-// invisible spaces, and the tag characters that carry hidden text. ESC is in C0, so every sequence loses its start.
+// C0 and DEL, C1 (among them the one-byte CSI and OSC), the characters that change the direction of text, line
+// separators, invisible spaces, and the tag characters that carry hidden text. ESC is in C0, so every sequence loses
+// its start.
 const UNSAFE =
   // deno-lint-ignore no-control-regex -- finding control characters is the purpose
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
@@ -34,7 +35,8 @@ export function cleanLine(text: string): string {
   return clean(text.replace(/\s+/g, " ").trim());
 }
 
-// What JSON itself leaves as it is: DEL and C1 (a one-byte CSI among them), and the characters that change the direction of text.
+// What JSON itself leaves as it is: DEL and C1 (a one-byte CSI among them), and the characters that change the
+// direction of text.
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /**

@@ -125,7 +125,10 @@ export function pathOffer(path: string, note: string): Candidate {
   return { text: path.endsWith("/") ? `@"${path}` : `@"${path}"`, note };
 }
 
-/** The text with the selected candidate in it. A directory stays open for what is below; anything else is followed by a space. */
+/**
+ * The text with the selected candidate in it. A directory stays open for what is below; anything else is followed by a
+ * space.
+ */
 export function accept(
   { text, cursor }: { text: string; cursor: number },
   { start, items, selected }: Completion,

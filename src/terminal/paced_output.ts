@@ -5,8 +5,9 @@ import type { Io, Output } from "../platform/io.ts";
 const WAITING_LIMIT = 256 * 1024;
 
 /**
- * An output for pieces, which go out in the order given. A write through the runtime costs as much as reading forty tokens, and the caller waits for it: a server that sends
- * faster than that is then read on, and its text written in larger pieces. The first text goes out at once.
+ * An output for pieces, which go out in the order given. A write through the runtime costs as much as reading forty
+ * tokens, and the caller waits for it: a server that sends faster than that is then read on, and its text written in
+ * larger pieces. The first text goes out at once.
  */
 export function createPacedOutput(output: Output) {
   let waiting = "";

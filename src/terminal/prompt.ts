@@ -71,9 +71,9 @@ export async function askLine(
 }
 
 /**
- * Asks a yes-or-no question; only yes is true, and where there is a `diff`, `d` shows it and asks again. Without a terminal
- * it throws `usage`, which says to pass `--yes`: a headless run never waits for an answer that cannot come. Callers ask
- * nothing when `--yes` was given.
+ * Asks a yes-or-no question; only yes is true, and where there is a `diff`, `d` shows it and asks again. Without a
+ * terminal it throws `usage`, which says to pass `--yes`: a headless run never waits for an answer that cannot come.
+ * Callers ask nothing when `--yes` was given.
  */
 export async function confirm(
   io: Asking,

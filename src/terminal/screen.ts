@@ -150,8 +150,8 @@ export class Screen {
   }
 
   /**
-   * Moves to the first live row, whose place changes when the terminal rewraps the rows above the cursor. Nothing is cleared
-   * here: at the top of the screen tmux would put all of it into the scrollback.
+   * Moves to the first live row, whose place changes when the terminal rewraps the rows above the cursor. Nothing is
+   * cleared here: at the top of the screen tmux would put all of it into the scrollback.
    */
   #toTop(): string {
     const columns = this.#output.columns();
@@ -216,7 +216,10 @@ interface RowChange {
 /** Bytes that moving a row costs: a shorter one is written again instead. */
 const MOVE_COST = 12;
 
-/** Returns the changes from top to bottom, so that as much text as possible stays. Rows are compared as they are written. */
+/**
+ * Returns the changes from top to bottom, so that as much text as possible stays. Rows are compared as they are
+ * written.
+ */
 function rowChanges(old: readonly string[], now: readonly string[]): RowChange[] {
   let [top, oldEnd, nowEnd] = [0, old.length, now.length];
   while (top < Math.min(oldEnd, nowEnd) && old[top] === now[top]) top++;
@@ -260,8 +263,8 @@ function rowChanges(old: readonly string[], now: readonly string[]): RowChange[]
 }
 
 /**
- * Returns how many columns at the beginning of a row look the same in another. Only for plain ASCII: terminals do not agree on the width of other
- * characters, and one may belong to the character before it.
+ * Returns how many columns at the beginning of a row look the same in another. Only for plain ASCII: terminals do not
+ * agree on the width of other characters, and one may belong to the character before it.
  */
 function keptColumns(old: Row, now: Row): number {
   let kept = 0;

@@ -76,8 +76,8 @@ function meantEntry(
 }
 
 /**
- * The arguments with every text as a string: a list of lines is joined, null is the empty text, and so is an absent one for
- * the tool that allows it.
+ * The arguments with every text as a string: a list of lines is joined, null is the empty text, and so is an absent one
+ * for the tool that allows it.
  */
 function withTexts(input: Input, plain: string): Input {
   const path = pathOf(input);
@@ -133,7 +133,9 @@ const HOLDS_ANYTHING = /\.(?:md|mdx|markdown|rst|adoc|txt|text|log|csv|tsv|diff|
 /** One fence, after a line or two that announce it. */
 const FENCED = /^(?:[^\n`]{1,200}\n){0,2}\s*```[\w.+-]*[ \t]*\n([^]*?\n)?```\s*$/;
 
-/** A content as the file that it is meant to be: a list of lines, an object of JSON, without a fence or line numbers. */
+/**
+ * A content as the file that it is meant to be: a list of lines, an object of JSON, without a fence or line numbers.
+ */
 function shapeWrite(input: Input): Shaped {
   const [name, given] = meantEntry(Object.entries(input), "content") ?? [];
   const path = pathOf(input);
@@ -334,7 +336,9 @@ function commandLine(words: readonly string[]): string {
 const ENTITY = /&(amp|lt|gt|quot|#39|apos);/g;
 const CHARACTERS: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", apos: "'" };
 
-/** Returns the command without a fence around it, without prompts before its lines, and with the characters of entities. */
+/**
+ * Returns the command without a fence around it, without prompts before its lines, and with the characters of entities.
+ */
 function plainCommand(command: string): string {
   let plain = withoutFence(command);
   // No program is called `$`: a text that begins with it is a transcript, in which lines without it are output.

@@ -6,7 +6,9 @@ import type { FileStatus } from "../platform/files.ts";
 import { failure, isRefusal, refused } from "./result.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
-/** One line for each file name, whatever it holds: control characters, and those that change the direction, are escaped. */
+/**
+ * One line for each file name, whatever it holds: control characters, and those that change the direction, are escaped.
+ */
 export function shownName(name: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is searched for
   return name.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (character) => {

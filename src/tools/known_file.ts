@@ -85,8 +85,8 @@ export async function fileState(
 }
 
 /**
- * Replaces or creates the file and remembers it, with the lines that the session still has not seen. The one way by which
- * tools change files.
+ * Replaces or creates the file and remembers it, with the lines that the session still has not seen. The one way by
+ * which tools change files.
  */
 export async function saveFile(
   path: ResolvedPath,
@@ -133,7 +133,10 @@ async function isFree(
   return checkWrite === undefined || await checkWrite(text, display) === null;
 }
 
-/** Returns what an editor has for a file and has not saved, with the label of the file; null where the file on the disk is the same, or no editor can be asked. */
+/**
+ * Returns what an editor has for a file and has not saved, with the label of the file; null where the file on the disk
+ * is the same, or no editor can be asked.
+ */
 export async function unsavedText(
   path: ResolvedPath,
   { bytes, status }: CurrentFile,

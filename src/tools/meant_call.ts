@@ -29,8 +29,8 @@ interface PlacedCall {
 }
 
 /**
- * The call where it is meant: a path that leads nowhere means one of the project, and an Edit without an old text creates a
- * missing file.
+ * The call where it is meant: a path that leads nowhere means one of the project, and an Edit without an old text
+ * creates a missing file.
  */
 export async function placedCall(
   { tool, value }: { tool: string; value: Input },
@@ -243,8 +243,9 @@ function unwrapped(path: string): string {
 }
 
 /**
- * The paths in the project that may be meant by one below a root that a model guessed (`/workspace/src/x.ts`, `/repo/x.ts`): the
- * longest end of it that exists below the root; else the files of that name; the root itself for a bare root.
+ * The paths in the project that may be meant by one below a root that a model guessed (`/workspace/src/x.ts`,
+ * `/repo/x.ts`): the longest end of it that exists below the root; else the files of that name; the root itself for a
+ * bare root.
  */
 async function belowRoot(given: string, context: Context): Promise<string[]> {
   const { workspace } = context;

@@ -35,10 +35,10 @@ export type Decision = { behavior: "allow" } | { behavior: "deny"; reason: strin
 const ALLOW: Decision = { behavior: "allow" };
 
 /**
- * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes), and commands that only read
- * like the default mode; `bypassPermissions` runs the rest; reading in the project is always allowed; `acceptEdits`
- * writes files; everything else needs a rule or is asked. Never throws. Source: specification of the command line
- * (permissions) and of the boundary §7.
+ * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes), and commands that only
+ * read like the default mode; `bypassPermissions` runs the rest; reading in the project is always allowed;
+ * `acceptEdits` writes files; everything else needs a rule or is asked. Never throws. Source: specification of the
+ * command line (permissions) and of the boundary §7.
  */
 export function decide(asked: Asked & { tool: Pick<Tool, "name" | "kind"> }, policy: PermissionPolicy): Decision {
   const { tool, subject } = asked;
@@ -69,8 +69,8 @@ const LOOKS = "ls cat head tail wc file stat du tree pwd rg grep egrep fgrep nl 
 const EXACT_LOOKS = ["git branch", "git branch -a", "git branch -v", "git remote -v", "git tag", "git stash list"];
 
 /**
- * Returns whether everything that a line runs only reads, by rules that hold for everybody. In plan mode it may run then as it may
- * in the default mode: by a rule of the person, or after a question.
+ * Returns whether everything that a line runs only reads, by rules that hold for everybody. In plan mode it may run
+ * then as it may in the default mode: by a rule of the person, or after a question.
  */
 export function onlyLooks(line: string): boolean {
   const rules = parseRules([

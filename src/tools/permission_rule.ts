@@ -49,7 +49,9 @@ function parseRule(text: string): Rule {
   throw malformed(text, "has a pattern, which only Bash, Read, Write, Edit and McpCall take");
 }
 
-/** `McpCall(server.tool:*)` is the rule of that tool, however it is called; `McpCall(server.*)` that of all of a server. */
+/**
+ * `McpCall(server.tool:*)` is the rule of that tool, however it is called; `McpCall(server.*)` that of all of a server.
+ */
 function serverRule(text: string, inner: string): Rule {
   const [, server, name] = /^([A-Za-z0-9_-]+)(?:\.(.+?))?(?::\*)?$/.exec(inner) ?? [];
   if (server === undefined) throw malformed(text, "names no tool of a server: McpCall(server.tool:*)");

@@ -124,8 +124,8 @@ const WITH_COMMENTS =
   /(?:^|\/)(?:[tj]sconfig[^/]*|deno|devcontainer|\.eslintrc|\.swcrc|\.babelrc)\.json$|\.vscode\/|\.zed\//;
 
 /**
- * A sentence about the syntax errors in `after` that `before` does not have, to follow the result of a change; empty for
- * none, for an unknown language, and where nothing installed can check in time. Protected files are checked
+ * A sentence about the syntax errors in `after` that `before` does not have, to follow the result of a change; empty
+ * for none, for an unknown language, and where nothing installed can check in time. Protected files are checked
  * by our own parsers alone.
  */
 export async function syntaxNote(

@@ -120,8 +120,8 @@ export interface Tool<Input = any> {
   description: string;
   parameters: PlainSchema;
   /**
-   * Parameters that are accepted though they are not declared to the model, and sets of arguments that do `instead` of the
-   * required ones: what models send unasked.
+   * Parameters that are accepted though they are not declared to the model, and sets of arguments that do `instead` of
+   * the required ones: what models send unasked.
    */
   taken?: { properties: Record<string, PlainSchema>; instead: readonly (readonly string[])[] };
   kind: ToolKind;
@@ -135,13 +135,17 @@ export interface Tool<Input = any> {
   ruleName?(input: Input): string;
   /** Checks the arguments by more than `parameters`; absent: by that alone. */
   check?(input: Record<string, unknown>): CheckedArguments;
-  /** Returns why the boundary keeps a call from being made, one sentence, whoever would allow it; null where it does not. */
+  /**
+   * Returns why the boundary keeps a call from being made, one sentence, whoever would allow it; null where it does
+   * not.
+   */
   forbidden?(input: Input, context: ToolContext): Promise<string | null>;
   /** Failures that the model can act on are results with `isError`; only bugs and aborts throw. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
   /**
    * The result of a call that could not be done, or would change nothing; null for any other. Does nothing itself:
-   * it comes before the question to a person, so that nobody allows what then fails. Absent for tools without a precheck.
+   * it comes before the question to a person, so that nobody allows what then fails. Absent for tools without a
+   * precheck.
    */
   precheck?(input: Input, context: ToolContext): Promise<ToolResult | null>;
 }

@@ -1,4 +1,7 @@
-/** What a client may receive, and what may leave by way of it. Each rule has its control: the same where nothing is protected. */
+/**
+ * What a client may receive, and what may leave by way of it. Each rule has its control: the same where nothing is
+ * protected.
+ */
 import assert from "node:assert/strict";
 import { AcpClient, type AcpOptions, choose, type Message } from "../helpers/acp_client.ts";
 import { ask, say, startFakeServer, type Step, want } from "../helpers/fake_server.ts";

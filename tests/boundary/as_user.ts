@@ -1,4 +1,7 @@
-/** Runs a command in the sandbox of a project as whoever starts this file: `root home command`. Prints what comes of it as JSON, with the copies that are found then. */
+/**
+ * Runs a command in the sandbox of a project as whoever starts this file: `root home command`. Prints what comes of it
+ * as JSON, with the copies that are found then.
+ */
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { protectCopies } from "../../src/boundary/scan/copies.ts";
 import { LeakScanner } from "../../src/boundary/scan/leak_scanner.ts";

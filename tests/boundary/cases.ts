@@ -17,8 +17,8 @@ export function reads(canary: string | null, ...paths: string[]): Way[] {
 }
 
 /**
- * Runs all ways against the remote provider, where each must be refused and nothing may leave, and against the local one,
- * where each must bring its canary.
+ * Runs all ways against the remote provider, where each must be refused and nothing may leave, and against the local
+ * one, where each must bring its canary.
  */
 export async function tryWays(stage: Stage, ways: readonly Way[], play: Partial<Play> = {}): Promise<void> {
   const script = [ask(...ways.map((way) => way.call)), say("Done.")];

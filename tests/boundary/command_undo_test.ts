@@ -1,6 +1,7 @@
 /**
  * What commands change is kept for undo: never what is protected, however it became so; and what is restored
- * lands nowhere but where it was. Each attack has a control that shows that the content would be found, or the file written.
+ * lands nowhere but where it was. Each attack has a control that shows that the content would be found, or the file
+ * written.
  */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
@@ -18,8 +19,8 @@ async function isStored({ stored }: WatchedProject, secret = CANARY): Promise<bo
 }
 
 /**
- * What brings a file with the canary into the project, changes it by a command, and what protects it when. The control is
- * the same where nothing is protected.
+ * What brings a file with the canary into the project, changes it by a command, and what protects it when. The control
+ * is the same where nothing is protected.
  */
 const WAYS: Record<string, (project: WatchedProject, options: { isControl: boolean }) => Promise<void>> = {
   async "a file that a rule names, changed by a command"(project) {

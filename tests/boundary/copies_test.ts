@@ -1,4 +1,7 @@
-/** What commands of a session that read protected content leave in files: found, protected, told, and released by the user. */
+/**
+ * What commands of a session that read protected content leave in files: found, protected, told, and released by the
+ * user.
+ */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";

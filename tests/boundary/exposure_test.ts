@@ -1,4 +1,7 @@
-/** What a command saw that it must not: everything that it leaves behind is taken from the model, whatever else goes wrong. */
+/**
+ * What a command saw that it must not: everything that it leaves behind is taken from the model, whatever else goes
+ * wrong.
+ */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";

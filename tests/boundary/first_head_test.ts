@@ -1,4 +1,6 @@
-/** What the leak scanner lets go because it was public before: nothing that a session, or anybody after it, adds to git. */
+/**
+ * What the leak scanner lets go because it was public before: nothing that a session, or anybody after it, adds to git.
+ */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { openStage, type Stage } from "./harness.ts";

@@ -1,4 +1,7 @@
-/** Threat 43 through the program itself: git stores that are not the project's `.git`, and repositories that run programs. */
+/**
+ * Threat 43 through the program itself: git stores that are not the project's `.git`, and repositories that run
+ * programs.
+ */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { assertSealed, openStage, type Stage } from "./harness.ts";

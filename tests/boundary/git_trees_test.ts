@@ -1,4 +1,7 @@
-/** Trees of one repository: a linked one has the rules of the main one, and a repository is opened only where it names the tree that names it. */
+/**
+ * Trees of one repository: a linked one has the rules of the main one, and a repository is opened only where it names
+ * the tree that names it.
+ */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { openStage, type Stage } from "./harness.ts";

@@ -1,7 +1,8 @@
 /**
- * The black-box harness of the boundary: a project with canaries, the real program against servers that play a local and
- * a remote provider, and a look at everything that left it. Each attack is run twice: against the remote provider, where
- * nothing may leak, and as a control against the local one, where the canary must arrive, or the case proves nothing.
+ * The black-box harness of the boundary: a project with canaries, the real program against servers that play a local
+ * and a remote provider, and a look at everything that left it. Each attack is run twice: against the remote provider,
+ * where nothing may leak, and as a control against the local one, where the canary must arrive, or the case proves
+ * nothing.
  */
 import { joined } from "../../src/platform/text.ts";
 import assert from "node:assert/strict";
@@ -100,7 +101,9 @@ export interface Stage extends AsyncDisposable {
 
 /** How a stage is set up. */
 export interface StageOptions {
-  /** Text of the marker; null for none. Default {@link MARKER}, with `.env` (canary `env`) and `secrets/k.txt` (`key`). */
+  /**
+   * Text of the marker; null for none. Default {@link MARKER}, with `.env` (canary `env`) and `secrets/k.txt` (`key`).
+   */
   marker?: string | null;
   /** Leave `.env` and `secrets/k.txt` out. */
   bare?: boolean;

@@ -1,4 +1,6 @@
-/** Threat 37: an image is a way for bytes to leave like any other. Each attack has its control with a local provider. */
+/**
+ * Threat 37: an image is a way for bytes to leave like any other. Each attack has its control with a local provider.
+ */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { jpegFile, pngFile } from "../helpers/images.ts";

@@ -1,6 +1,6 @@
 /**
- * What protects a file for a while only (a marker that cannot be used, a link, a name that is not UTF-8) makes it no place
- * for protected content: later it is gone, and a remote session reads the file.
+ * What protects a file for a while only (a marker that cannot be used, a link, a name that is not UTF-8) makes it no
+ * place for protected content: later it is gone, and a remote session reads the file.
  */
 import assert from "node:assert/strict";
 import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_server.ts";

@@ -185,7 +185,9 @@ const readCall = (path: string) => ({
   tool_calls: [{ id: "c1", function: { name: "Read", arguments: JSON.stringify({ path, file_path: path }) } }],
 });
 
-/** Signs that a reply comes from elsewhere, although every question about the model was answered as by a local server. */
+/**
+ * Signs that a reply comes from elsewhere, although every question about the model was answered as by a local server.
+ */
 const SIGNS: Record<string, { headers?: Record<string, string>; model?: string }> = {
   "the server's name": { headers: { server: "LiteLLM" } },
   "a header of a gateway": { headers: { "x-litellm-version": "1.70.0" } },

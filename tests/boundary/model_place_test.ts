@@ -1,4 +1,7 @@
-/** A model that runs elsewhere behind a loopback address is as remote from the first moment as one with a remote address. */
+/**
+ * A model that runs elsewhere behind a loopback address is as remote from the first moment as one with a remote
+ * address.
+ */
 import assert from "node:assert/strict";
 import { ask, type FakeServerOptions, say, type Script, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { planServer } from "../helpers/mcp.ts";

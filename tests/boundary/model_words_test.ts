@@ -1,4 +1,7 @@
-/** What a model says by itself, in a session that holds nothing labeled: it can have read it off a picture, or guessed it. */
+/**
+ * What a model says by itself, in a session that holds nothing labeled: it can have read it off a picture, or guessed
+ * it.
+ */
 import assert from "node:assert/strict";
 import { ask, say, type Step, want } from "../helpers/fake_steps.ts";
 import { assertSealed, openStage } from "./harness.ts";

@@ -1,4 +1,7 @@
-/** What a local session read before it was protected, by whatever way it would then leave: no scan knows what a file held before. */
+/**
+ * What a local session read before it was protected, by whatever way it would then leave: no scan knows what a file
+ * held before.
+ */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { AcpClient } from "../helpers/acp_client.ts";

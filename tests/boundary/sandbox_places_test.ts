@@ -1,4 +1,6 @@
-/** Threats 51, 52, 54, 55, 56 and 101: where sandboxes are made, what they cover, and what they keep from being written. */
+/**
+ * Threats 51, 52, 54, 55, 56 and 101: where sandboxes are made, what they cover, and what they keep from being written.
+ */
 import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";

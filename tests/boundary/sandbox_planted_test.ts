@@ -1,4 +1,7 @@
-/** What a command may leave behind that makes other programs run code: nothing, wherever it could write, however it ended. */
+/**
+ * What a command may leave behind that makes other programs run code: nothing, wherever it could write, however it
+ * ended.
+ */
 import assert from "node:assert/strict";
 import { identityAt } from "../../src/boundary/policy/identity.ts";
 import { emptyRecord } from "../../src/boundary/policy/project_record_files.ts";

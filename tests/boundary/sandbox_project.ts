@@ -1,4 +1,7 @@
-/** A project with canaries in protected files, and ways to run commands in it, sandboxed and not: for the tests of the sandbox. */
+/**
+ * A project with canaries in protected files, and ways to run commands in it, sandboxed and not: for the tests of the
+ * sandbox.
+ */
 import {
   createSessionSandbox,
   type SessionSandbox,

@@ -1,4 +1,7 @@
-/** What MCP servers say outside of tool results: prompts, resources, lists. It is labeled before it is kept or sent, by whichever way it came. */
+/**
+ * What MCP servers say outside of tool results: prompts, resources, lists. It is labeled before it is kept or sent, by
+ * whichever way it came.
+ */
 import { joined } from "../../src/platform/text.ts";
 import assert from "node:assert/strict";
 import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_server.ts";

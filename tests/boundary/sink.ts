@@ -1,4 +1,7 @@
-/** A listener that plays everything nobody should talk to: it records every connection and every byte, and answers nothing. */
+/**
+ * A listener that plays everything nobody should talk to: it records every connection and every byte, and answers
+ * nothing.
+ */
 import { joined } from "../../src/platform/text.ts";
 
 /** The recorder; `await using` closes it. */

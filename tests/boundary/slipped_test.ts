@@ -8,7 +8,10 @@ import { CODED, coded, standing } from "./slipped.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const args = ["--permission-mode", "bypassPermissions"];
-/** A command that waits until the user has changed `.env`, takes it in a form of its own, and one that shows what it took. */
+/**
+ * A command that waits until the user has changed `.env`, takes it in a form of its own, and one that shows what it
+ * took.
+ */
 async function playTwo(stage: Stage, form: string, change: () => Promise<void>) {
   const wait = "for i in $(seq 500); do [ -e go.txt ] && break; sleep 0.02; done";
   const command = `echo ready > ready.txt; ${wait}; ${form} < .env > copy.txt; echo took`;
@@ -94,7 +97,9 @@ Deno.test("what an interrupted command made that could run code later is reporte
   assert.match(stderr, /\.vscode, which could run code later: moved to quarantine; .*agentcli quarantine restore/);
 });
 
-/** What a person does while a command of `agentcli sandbox` runs: a new value comes to stand at `.env` or `sub/.env`. */
+/**
+ * What a person does while a command of `agentcli sandbox` runs: a new value comes to stand at `.env` or `sub/.env`.
+ */
 const CHANGES: Readonly<Record<string, (stage: Stage, value: string) => Promise<unknown>>> = {
   "saved by a rename, as editors do": async (stage, value) => {
     await stage.write("new.txt~", value);

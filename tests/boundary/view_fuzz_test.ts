@@ -10,7 +10,9 @@ import { hasBubblewrap, sandboxIo, secondChoice, start } from "./sandbox_project
 
 const RUNS = Number(Deno.env.get("FUZZ_RUNS") ?? 15);
 
-/** Pieces of names: letters, what shells and formats mean by signs, bytes that are no UTF-8, and parts of characters. */
+/**
+ * Pieces of names: letters, what shells and formats mean by signs, bytes that are no UTF-8, and parts of characters.
+ */
 const PIECES: readonly number[][] = [
   ..."abc".split("").map((letter) => [letter.charCodeAt(0)]),
   ...[" ", "'", '"', "\\", "\n", "%", "$", "*", "?", "-", ".", ";", "#", "\t", "\\0"].map((
@@ -121,7 +123,8 @@ async function attempt(entries: Entry[], second: boolean): Promise<void> {
       made.push(path);
       if (one.kind === "file" && isCovered(names)) secrets.push(index);
     }
-    // A link or a hard link of a covered name covers what it leads to: only files of their own are counted as open here.
+    // A link or a hard link of a covered name covers what it leads to: only files of their own are counted as open
+    // here.
     const done = await bash(script.join("\n"), {});
     const present = new Set([...done.matchAll(/^made (\d+)$/gm)].map(([, index]) => Number(index)));
     const protection = new ProtectedSet([places["root"] ?? "", places["additional"] ?? ""]);

@@ -32,7 +32,9 @@ function childrenOf(pid: number): number[] {
   );
 }
 
-/** Where the arguments of a process lie in its memory (`arg_start`, the 48th field of proc(5) stat); empty when hidden. */
+/**
+ * Where the arguments of a process lie in its memory (`arg_start`, the 48th field of proc(5) stat); empty when hidden.
+ */
 function placeOfArguments(pid: number): string {
   const fields = readSmall(`/proc/${pid}/stat`).replace(/^.*\) /s, "").split(" ");
   const place = fields[48 - 3] ?? "0";

@@ -1,4 +1,7 @@
-/** Ways around the sandbox that one command of a remote model is enough for, through the program itself, each with its control. */
+/**
+ * Ways around the sandbox that one command of a remote model is enough for, through the program itself, each with its
+ * control.
+ */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";

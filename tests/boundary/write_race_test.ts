@@ -1,4 +1,6 @@
-/** Writes and removals while somebody swaps the directory for a link: nothing may land, or be lost, where it leads to. */
+/**
+ * Writes and removals while somebody swaps the directory for a link: nothing may land, or be lost, where it leads to.
+ */
 import assert from "node:assert/strict";
 import { programCommand, type RunningProgram, runProgram, startCommand, temporaryHome } from "../helpers/program.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The real clients of the Agent Client Protocol against the real program and a scripted server: `deno task test-clients`.
- * Installs them from npm as `clients.ts` does.
+ * The real clients of the Agent Client Protocol against the real program and a scripted server:
+ * `deno task test-clients`. Installs them from npm as `clients.ts` does.
  */
 import assert from "node:assert/strict";
 import { exists, installed, scene } from "./stage.ts";

@@ -1,6 +1,7 @@
 /**
- * Assistants of the cloud as they are, in a project with something protected, before and after `agentcli mcp install`: their
- * model is a scripted one on 127.0.0.2, and the local one that answers them is on 127.0.0.1. Part of `deno task test-clients`.
+ * Assistants of the cloud as they are, in a project with something protected, before and after `agentcli mcp install`:
+ * their model is a scripted one on 127.0.0.2, and the local one that answers them is on 127.0.0.1. Part of
+ * `deno task test-clients`.
  */
 import assert from "node:assert/strict";
 import { type RecordedRequest, say, startFakeServer } from "../helpers/fake_server.ts";

@@ -1,7 +1,7 @@
 /**
- * The real clients of stream-json against the real program and a scripted server: `deno task test-clients`. Installs them
- * from npm into a temporary directory (or uses AGENTCLI_CLIENTS, where an earlier run put them); needs Node and the
- * network.
+ * The real clients of stream-json against the real program and a scripted server: `deno task test-clients`. Installs
+ * them from npm into a temporary directory (or uses AGENTCLI_CLIENTS, where an earlier run put them); needs Node and
+ * the network.
  */
 import assert from "node:assert/strict";
 import { exists, installed, PICTURE, scene } from "./stage.ts";

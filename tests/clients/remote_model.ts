@@ -1,4 +1,7 @@
-/** A scripted remote model on 127.0.0.2 for clients with models of their own: Anthropic's messages, and OpenAI's responses. */
+/**
+ * A scripted remote model on 127.0.0.2 for clients with models of their own: Anthropic's messages, and OpenAI's
+ * responses.
+ */
 
 /** A call that the model makes, or the text that ends the turn. */
 export type RemoteStep = { tool: string; input: unknown; server?: string } | { text: string };

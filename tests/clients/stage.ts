@@ -29,7 +29,10 @@ export async function installed(
   return directory;
 }
 
-/** A server that does as the user's words say: `CALL tool {…}`, `HANG`, `FAIL`; images are named, anything else is echoed. */
+/**
+ * A server that does as the user's words say: `CALL tool {…}`, `HANG`, `FAIL`; images are named, anything else is
+ * echoed.
+ */
 export function obedient(request: RecordedRequest): Step {
   const last = request.json.messages.at(-1);
   if (Array.isArray(last.content)) {

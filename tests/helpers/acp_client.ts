@@ -1,4 +1,6 @@
-/** A client of the Agent Client Protocol for tests: sends requests, answers those of the agent, and keeps every line. */
+/**
+ * A client of the Agent Client Protocol for tests: sends requests, answers those of the agent, and keeps every line.
+ */
 import assert from "node:assert/strict";
 import { main } from "../../src/cli/main.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";

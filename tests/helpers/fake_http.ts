@@ -183,7 +183,9 @@ function closeQuietly(socket: { close(): void }): void {
   }
 }
 
-/** Listens on `host` (`127.0.0.1`, `127.0.0.2`, `::1`), on a free port by default, and hands each request to `answer`. */
+/**
+ * Listens on `host` (`127.0.0.1`, `127.0.0.2`, `::1`), on a free port by default, and hands each request to `answer`.
+ */
 export function listenHttp(
   host: string,
   answer: (request: WireRequest, reply: Reply, connection: WireConnection) => Promise<void>,

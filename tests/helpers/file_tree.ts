@@ -1,8 +1,8 @@
 /** What stands in a directory, to be compared before and after. */
 
 /**
- * Every regular file below a directory with its permission bits and bytes, every link with its target, every directory with a
- * slash. The home of agentcli and the caches of the runtime are left out.
+ * Every regular file below a directory with its permission bits and bytes, every link with its target, every directory
+ * with a slash. The home of agentcli and the caches of the runtime are left out.
  */
 export function fileTree(directory: string, found = new Map<string, string>()): Map<string, string> {
   const entries = [...Deno.readDirSync(directory)].sort((one, other) => one.name < other.name ? -1 : 1);

@@ -29,7 +29,10 @@ const FILES = [
   "links/open.md",
 ];
 
-/** Makes a project `P` in the home `H` of a user; `/P` in what is asked, and both in `path`, stand for them. Without a sandbox, unless told. */
+/**
+ * Makes a project `P` in the home `H` of a user; `/P` in what is asked, and both in `path`, stand for them. Without a
+ * sandbox, unless told.
+ */
 export async function guardedProject({ sandbox = false, path = "" }: { sandbox?: boolean; path?: string } = {}) {
   // Paths stand in the commands without quotes, and patterns that begin above the home mean nothing of other tests.
   const place = await plainDirectory();

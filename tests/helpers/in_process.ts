@@ -1,6 +1,6 @@
 /**
- * The program without a process of its own: the same entry with streams, environment and directory that are passed in, at
- * a twentieth of the time. For commands that neither change the process nor are ended by signals.
+ * The program without a process of its own: the same entry with streams, environment and directory that are passed in,
+ * at a twentieth of the time. For commands that neither change the process nor are ended by signals.
  */
 import { main } from "../../src/cli/main.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";
@@ -8,8 +8,8 @@ import type { Io, Output } from "../../src/platform/io.ts";
 import { environmentOf, type Finished, type RunOptions, runProgram } from "./program.ts";
 
 /**
- * Runs the program to its end, as `runProgram` does. A child is started for another form of it (`AGENTCLI_BIN`), and where
- * Deno is to permit less.
+ * Runs the program to its end, as `runProgram` does. A child is started for another form of it (`AGENTCLI_BIN`), and
+ * where Deno is to permit less.
  */
 export async function runInProcess(
   args: readonly string[],

@@ -14,7 +14,9 @@ const read = (path: string, more: Record<string, unknown> = {}) => ({
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const lastOf = ({ messages }: Shown) => messages.at(-1)?.content ?? "";
 
-/** What a model does that looks at everything: large files, long lines, several at once, and commands that print much. */
+/**
+ * What a model does that looks at everything: large files, long lines, several at once, and commands that print much.
+ */
 const STEPS: readonly ModelStep[] = [
   ({ tools }) =>
     tools.includes("TodoWrite")

@@ -1,7 +1,9 @@
 /** MCP servers for tests: a scripted one as a program of its own, and its entry in a configuration. */
 import { resolve } from "../../src/platform/path.ts";
 
-/** One tool of the scripted server; `does` names one of the deeds of `mcp_server.mjs`, default: its arguments come back. */
+/**
+ * One tool of the scripted server; `does` names one of the deeds of `mcp_server.mjs`, default: its arguments come back.
+ */
 export interface PlannedTool {
   name: string;
   description?: string;

@@ -1,7 +1,7 @@
 /**
  * The program as a black box: a fresh home, a clean environment, a child with a deadline. `AGENTCLI_BIN` names another
- * form to test (a bundle `…/agentcli.js`, or a binary); the default is `main.ts` of this checkout. `AGENTCLI_CHILD` names
- * one for children alone, which a run of all tests makes: it starts faster.
+ * form to test (a bundle `…/agentcli.js`, or a binary); the default is `main.ts` of this checkout. `AGENTCLI_CHILD`
+ * names one for children alone, which a run of all tests makes: it starts faster.
  */
 import { join, resolve } from "../../src/platform/path.ts";
 import type { TemporaryHome } from "./home.ts";

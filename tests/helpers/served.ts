@@ -1,4 +1,6 @@
-/** `agentcli mcp serve` without a process of its own, and a client of it; nobody waits for a second that it waits for. */
+/**
+ * `agentcli mcp serve` without a process of its own, and a client of it; nobody waits for a second that it waits for.
+ */
 import { openHere, serve as serveClient } from "../../src/cli/mcp/serve.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";
 import type { ServiceClock } from "../../src/private/service.ts";

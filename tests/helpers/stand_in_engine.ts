@@ -1,4 +1,6 @@
-/** Programs that play engines: on a PATH of their own, noting how they were started, and serving as the real ones do. */
+/**
+ * Programs that play engines: on a PATH of their own, noting how they were started, and serving as the real ones do.
+ */
 import { join } from "../../src/platform/path.ts";
 import { REPOSITORY, type TemporaryHome } from "./program.ts";
 

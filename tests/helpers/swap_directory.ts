@@ -1,7 +1,7 @@
 /**
  * Swaps a directory for a link and back, as fast as it can: what somebody does who wants a write to land elsewhere. A
- * program of its own. Arguments: the directory, a directory beside it to keep it in meanwhile, and where the link leads.
- * Ends when its input does, or after twenty seconds.
+ * program of its own. Arguments: the directory, a directory beside it to keep it in meanwhile, and where the link
+ * leads. Ends when its input does, or after twenty seconds.
  */
 const [directory = "", kept = "", target = ""] = Deno.args;
 const link = `${kept}.link`;

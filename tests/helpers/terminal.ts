@@ -13,7 +13,9 @@ export interface TestTerminal extends AsyncDisposable {
   /** Pastes in brackets, as terminals do. */
   paste(text: string): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** Takes the terminal away, as a closed window or a lost ssh does, and waits until what ran in it has ended. Linux. */
+  /**
+   * Takes the terminal away, as a closed window or a lost ssh does, and waits until what ran in it has ended. Linux.
+   */
   hangUp(): Promise<void>;
   /** What is on the screen; with `all` what has scrolled away too, with `styles` the colors as sequences. */
   screen(options?: { all?: boolean; styles?: boolean }): Promise<string>;

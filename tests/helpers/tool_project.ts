@@ -14,8 +14,8 @@ export interface ToolProject {
 }
 
 /**
- * Runs `work` in a fresh project with a local provider, unless `local` says otherwise; `marker` is the text of its marker,
- * if it has one.
+ * Runs `work` in a fresh project with a local provider, unless `local` says otherwise; `marker` is the text of its
+ * marker, if it has one.
  */
 export async function inToolProject(
   work: (project: ToolProject) => Promise<void>,

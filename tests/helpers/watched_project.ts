@@ -1,4 +1,7 @@
-/** A project whose commands are watched for undo, through the real code but without a model: each command is a line of sh. */
+/**
+ * A project whose commands are watched for undo, through the real code but without a model: each command is a line of
+ * sh.
+ */
 import type { Session } from "../../src/agent/session.ts";
 import { ContentScanner } from "../../src/agent/content_scanner.ts";
 import { findMarkers } from "../../src/boundary/policy/path_rules.ts";

@@ -1,6 +1,6 @@
 /**
- * A server with a window of so many tokens, for tests: it counts each request like a tokenizer and refuses what does not
- * fit, or silently leaves out the oldest messages. Its model does one step after the other, whatever it is shown.
+ * A server with a window of so many tokens, for tests: it counts each request like a tokenizer and refuses what does
+ * not fit, or silently leaves out the oldest messages. Its model does one step after the other, whatever it is shown.
  */
 import {
   type FakeServer,

@@ -1,7 +1,7 @@
 /**
  * Changes entries through a workspace while others swap their directory: a program of its own, since it changes its
- * working directory. Arguments: `write`, `remove`, `link` or `directory`, the project, its home, how many files, and `raced` where somebody
- * swaps. Prints a line of JSON: what became of each file, and the working directory afterwards.
+ * working directory. Arguments: `write`, `remove`, `link` or `directory`, the project, its home, how many files, and
+ * `raced` where somebody swaps. Prints a line of JSON: what became of each file, and the working directory afterwards.
  */
 import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import type { EntryChange } from "../../src/boundary/workspace/entry.ts";

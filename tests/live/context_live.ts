@@ -1,6 +1,6 @@
 /**
- * A turn that reads large files in small windows of a real llama-server, which counts each prompt with its own tokenizer
- * and template and refuses what does not fit; only what the model says is scripted.
+ * A turn that reads large files in small windows of a real llama-server, which counts each prompt with its own
+ * tokenizer and template and refuses what does not fit; only what the model says is scripted.
  */
 import assert from "node:assert/strict";
 import { runLargeTurn } from "../helpers/large_turn.ts";

@@ -1,6 +1,6 @@
 /**
- * The packages for Debian and Fedora in a fresh root: installed, run, removed. AGENTCLI_RELEASE names a release with real
- * binaries.
+ * The packages for Debian and Fedora in a fresh root: installed, run, removed. AGENTCLI_RELEASE names a release with
+ * real binaries.
  */
 import assert from "node:assert/strict";
 import { writeDeb, writeRpm } from "../../scripts/packaging/linux.ts";

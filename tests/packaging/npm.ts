@@ -1,6 +1,7 @@
 /**
- * The npm package as people get it: packed, installed into an empty prefix with and without install scripts, and started by
- * each Node: `deno task test-packaging`. Needs npm, the network once, bubblewrap, and dist/agentcli.js (`deno task bundle`).
+ * The npm package as people get it: packed, installed into an empty prefix with and without install scripts, and
+ * started by each Node: `deno task test-packaging`. Needs npm, the network once, bubblewrap, and dist/agentcli.js
+ * (`deno task bundle`).
  */
 import assert from "node:assert/strict";
 import { writeNpmPackage } from "../../scripts/packaging/npm.ts";

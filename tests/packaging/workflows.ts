@@ -1,4 +1,7 @@
-/** The workflow files and action.yml, read by linters from npm; part of `deno task test-packaging`. Needs the network once. */
+/**
+ * The workflow files and action.yml, read by linters from npm; part of `deno task test-packaging`. Needs the network
+ * once.
+ */
 import assert from "node:assert/strict";
 import { REPOSITORY } from "../helpers/program.ts";
 

@@ -1,6 +1,7 @@
 /**
- * A `pwsh` for tests: the one of this system, or the host of `host/` over the engine of PowerShell 7 from NuGet, which is
- * built into a temporary directory (or AGENTCLI_PWSH, where an earlier run put it). Needs .NET 10 and the network once.
+ * A `pwsh` for tests: the one of this system, or the host of `host/` over the engine of PowerShell 7 from NuGet, which
+ * is built into a temporary directory (or AGENTCLI_PWSH, where an earlier run put it). Needs .NET 10 and the network
+ * once.
  */
 import { findExecutable } from "../../src/platform/process.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Every PowerShell text of this repository in a real PowerShell, part of `deno task test-powershell`: the hooks beside what
- * the program says of the same input, `install.ps1`, and completions. Where there is no PowerShell, all is left out, and said.
+ * Every PowerShell text of this repository in a real PowerShell, part of `deno task test-powershell`: the hooks beside
+ * what the program says of the same input, `install.ps1`, and completions. Where there is no PowerShell, all is left
+ * out, and said.
  */
 import assert from "node:assert/strict";
 import { sha256, writeSums } from "../../scripts/release/sums.ts";
@@ -330,7 +331,8 @@ test("install.ps1 installs from an address, and says when it cannot be reached",
   await Deno.symlink("/usr/bin/curl", `${at.tools}/curl.exe`);
   const server = serveFolder(at.release);
   const address = `http://127.0.0.1:${server.addr.port}`;
-  // A download has no permission to run on this system, as it needs none on Windows: what is fetched is not started here.
+  // A download has no permission to run on this system, as it needs none on Windows: what is fetched is not started
+  // here.
   const ran = await at.install(["-From", address, "-NoShell"]);
   assert.match(ran.stdout + ran.stderr, /Downloading http:\/\/127\.0\.0\.1:\d+\/agentcli-x86_64-pc-windows-msvc\.exe/);
   assert.match(ran.stderr, /does not run on this system/);

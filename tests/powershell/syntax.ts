@@ -1,7 +1,7 @@
 /**
- * Every PowerShell text of this repository against a grammar of PowerShell: `deno task test-powershell`. No PowerShell is
- * run. Installs the grammar and its reader from npm into a temporary directory (or uses AGENTCLI_GRAMMAR, where an earlier
- * run put them); needs Node and the network. Where they cannot be had, it says so and leaves everything out.
+ * Every PowerShell text of this repository against a grammar of PowerShell: `deno task test-powershell`. No PowerShell
+ * is run. Installs the grammar and its reader from npm into a temporary directory (or uses AGENTCLI_GRAMMAR, where an
+ * earlier run put them); needs Node and the network. Where they cannot be had, it says so and leaves everything out.
  */
 import { SCRIPTS } from "../../src/cli/completions/scripts.ts";
 import { assistantPlaces, ASSISTANTS } from "../../src/editor/assistants.ts";

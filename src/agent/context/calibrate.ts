@@ -14,8 +14,8 @@ import { checkUsage, type CountedPrompt, estimateTokens, leastTokens } from "./t
 export const SMALLEST_WINDOW = 512;
 
 /**
- * Takes over the window that the server reports now that the model has answered, where it was only assumed: a server that
- * was loading, or a router whose model was not loaded, did not report it before the first request.
+ * Takes over the window that the server reports now that the model has answered, where it was only assumed: a server
+ * that was loading, or a router whose model was not loaded, did not report it before the first request.
  */
 export async function takeToldWindow(session: Session): Promise<void> {
   const window = await session.server.windowOnceLoaded();
@@ -23,8 +23,8 @@ export async function takeToldWindow(session: Session): Promise<void> {
 }
 
 /**
- * Learns from the counts of a response. Where they show that the server dropped a part of the prompt, that is said, and the
- * failure that making room and asking again helps against; else null.
+ * Learns from the counts of a response. Where they show that the server dropped a part of the prompt, that is said, and
+ * the failure that making room and asking again helps against; else null.
  */
 export async function calibrate(
   session: Session,
@@ -100,7 +100,9 @@ async function followCache(
   await emit({ kind: "notice", text: await lossNotice(session, { again, ms, promptTokens, cachedTokens }) });
 }
 
-/** Returns the counted prompt that a request begins with; null where that was not counted whole, or has changed since. */
+/**
+ * Returns the counted prompt that a request begins with; null where that was not counted whole, or has changed since.
+ */
 function countedBefore(
   { context, items }: Session,
   sent: SentRequest & { cachedTokens: number },
@@ -127,8 +129,8 @@ function countedBefore(
 }
 
 /**
- * Learns from a refusal as too long: the window that the server names, or reports when it is asked. Where neither helps, a
- * window that the server reported stands and tokens are counted higher; any other is taken to be much smaller.
+ * Learns from a refusal as too long: the window that the server names, or reports when it is asked. Where neither
+ * helps, a window that the server reported stands and tokens are counted higher; any other is taken to be much smaller.
  */
 export async function recordOverflow(
   session: Session,

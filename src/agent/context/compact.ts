@@ -30,10 +30,10 @@ type CompactOptions =
 
 /**
  * Compacts the session; false when there is nothing worth it, or no summary is shorter than what it would replace. The
- * summary is written by the model of role `compact`, or by the session's own where that one may not see the content; when
- * neither gives one, a list of what was asked and called takes its place. The user's first and last words stay as they are,
- * like the todo list. Throws the abort reason, `policy_refused`, and `loop_detected` when again and again nothing was
- * called since the summary before that had not been called already.
+ * summary is written by the model of role `compact`, or by the session's own where that one may not see the content;
+ * when neither gives one, a list of what was asked and called takes its place. The user's first and last words stay as
+ * they are, like the todo list. Throws the abort reason, `policy_refused`, and `loop_detected` when again and again
+ * nothing was called since the summary before that had not been called already.
  */
 export async function compactSession(session: Session, options: CompactOptions): Promise<boolean> {
   const { context, items } = session;

@@ -22,8 +22,9 @@ interface Goal {
 }
 
 /**
- * Makes room before a request; called where three quarters of the budget are used. Throws `context_overflow` when a request is
- * certainly too long, and when it fills the window twice in a row although everything was tried, a summary too.
+ * Makes room before a request; called where three quarters of the budget are used. Throws `context_overflow` when a
+ * request is certainly too long, and when it fills the window twice in a row although everything was tried, a summary
+ * too.
  */
 export async function fitContext(session: Session, turn: RunningTurn): Promise<void> {
   const limits = limitsOf(session.model);
@@ -50,9 +51,9 @@ export async function makeRoom(session: Session, turn: RunningTurn): Promise<boo
 }
 
 /**
- * Drops old images, then cuts the results of the last tool calls if these alone are too large. Shortens old results in one
- * batch if that is enough for a while, otherwise summarizes the older part. What is still too much is cut everywhere. Returns
- * whether the session was summarized.
+ * Drops old images, then cuts the results of the last tool calls if these alone are too large. Shortens old results in
+ * one batch if that is enough for a while, otherwise summarizes the older part. What is still too much is cut
+ * everywhere. Returns whether the session was summarized.
  */
 async function reduceContext(session: Session, turn: RunningTurn, goal: Goal): Promise<boolean> {
   if (await dropImages(session, turn, lastCallsStart(session.items)) && estimateOf(session) <= goal.enough) {
@@ -89,14 +90,18 @@ function shortenedTo(session: Session, target: number): Shortened | null {
   return shortenOld(session.items, { end: lastCallsStart(session.items), saveBytes });
 }
 
-/** Leaves out the images before the item at `end`, but for those of the user's last words; false where there are none. */
+/**
+ * Leaves out the images before the item at `end`, but for those of the user's last words; false where there are none.
+ */
 async function dropImages(session: Session, turn: RunningTurn, end: number): Promise<boolean> {
   if (!session.items.some(showsImages)) return false;
   const { dropOldImages } = await import("./vision.ts");
   return await dropOldImages(session, turn, { end });
 }
 
-/** Bytes that nothing can remove: system message and tools, the user's last words, the last tool calls without results. */
+/**
+ * Bytes that nothing can remove: system message and tools, the user's last words, the last tool calls without results.
+ */
 function aloneBytes(session: Session, words: number): number {
   const { items, context } = session;
   const start = lastCallsStart(items);
@@ -158,7 +163,10 @@ async function take(session: Session, shortened: Shortened, turn: RunningTurn): 
   });
 }
 
-/** A prompt that is still too long is sent with a notice, since the estimate may be wrong; only what is certainly too long is not. */
+/**
+ * A prompt that is still too long is sent with a notice, since the estimate may be wrong; only what is certainly too
+ * long is not.
+ */
 async function checkRest(session: Session, limits: Limits, { emit }: RunningTurn): Promise<void> {
   const estimate = estimateOf(session);
   if (estimate <= limits.budget) return;

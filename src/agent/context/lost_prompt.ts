@@ -1,4 +1,7 @@
-/** Finds what a server lost, by its counts: a part of a prompt that it dropped without a word, or one that was in its cache. */
+/**
+ * Finds what a server lost, by its counts: a part of a prompt that it dropped without a word, or one that was in its
+ * cache.
+ */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { grouped } from "../../platform/number.ts";
 import { cacheAdvice, type CacheLoss, windowAdvice } from "../../provider/backends/backends.ts";
@@ -21,11 +24,11 @@ interface SuspectCount {
 
 /**
  * Returns what a suspect count means: the failure where making room may help, else null. A count that fell
- * while the prompt grew proves the cut, whatever window the server reports, unless it may only leave out what the server
- * had cached: then the counts before must have grown with the prompt. One that is merely low counts for nothing where
- * the server reports a window with room; where it reports none, it is believed for the first response, and for servers
- * whose counts grew before: numbers can be made up, and a session forced into an imaginary window does nothing but
- * summarize.
+ * while the prompt grew proves the cut, whatever window the server reports, unless it may only leave out what the
+ * server had cached: then the counts before must have grown with the prompt. One that is merely low counts for nothing
+ * where the server reports a window with room; where it reports none, it is believed for the first response, and for
+ * servers whose counts grew before: numbers can be made up, and a session forced into an imaginary window does nothing
+ * but summarize.
  */
 export async function checkDropped(
   session: Session,

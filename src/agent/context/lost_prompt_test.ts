@@ -16,7 +16,9 @@ const TASK = "Find the heron among these birds.";
 const tools = [testTool("Look", ({ path }) => `some words about ${path}, `.repeat(150))];
 const tokensOf = (messages: readonly WireMessage[]) => Math.ceil(JSON.stringify(messages).length / 4);
 
-/** A server that leaves out the oldest messages, and a model that looks twelve times and then says what it was asked. */
+/**
+ * A server that leaves out the oldest messages, and a model that looks twelve times and then says what it was asked.
+ */
 function droppingModel(window: number) {
   const seen = { responses: 0, cut: 0 };
   const ask: Chat = (request) => {

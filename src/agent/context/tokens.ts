@@ -1,4 +1,8 @@
-/** Tokens: how many bytes make one, what a response's usage proves, and what a window leaves room for. No tokenizer is known here: the ratio starts at a usual value and follows the server's counts. Source: specification of the session engine, "Context". */
+/**
+ * Tokens: how many bytes make one, what a response's usage proves, and what a window leaves room for. No tokenizer is
+ * known here: the ratio starts at a usual value and follows the server's counts. Source: specification of the session
+ * engine, "Context".
+ */
 import type { ModelEntry } from "../../config/types.ts";
 import { MARGIN, SMALLEST_RESPONSE } from "../../provider/chat/request_body.ts";
 
@@ -16,8 +20,8 @@ type UsageVerdict =
   /** The prompt was counted whole: the ratio may follow it. */
   | { kind: "whole"; bytesPerToken: number }
   /**
-   * The server seems to have dropped a part of the prompt; not `certain` where the count may leave out its cache. `fell`:
-   * the prompt grew and its count went down.
+   * The server seems to have dropped a part of the prompt; not `certain` where the count may leave out its cache.
+   * `fell`: the prompt grew and its count went down.
    */
   | { kind: "cut"; certain: boolean; fell: boolean }
   /** The number is made up, or counts only what was not in the server's cache. */
@@ -51,9 +55,9 @@ const TEMPLATE_SLACK = 64;
 const SMALLEST_WINDOW = 2048;
 
 /**
- * Classifies a count of prompt tokens. `cut` needs two witnesses: the count is far below the estimate, and below what any
- * tokenizer would need for so many words; texts of few tokens (blank lines, long repetitions) do not raise it. In the
- * middle of a session it is seen much earlier: where the prompt only grew, its count has to grow by what is new.
+ * Classifies a count of prompt tokens. `cut` needs two witnesses: the count is far below the estimate, and below what
+ * any tokenizer would need for so many words; texts of few tokens (blank lines, long repetitions) do not raise it. In
+ * the middle of a session it is seen much earlier: where the prompt only grew, its count has to grow by what is new.
  */
 export function checkUsage(counted: CountedPrompt): UsageVerdict {
   const { promptTokens, bytes, newBytes } = counted;
@@ -88,8 +92,8 @@ function missingOf({ promptTokens, before }: CountedPrompt): "fell" | "short" | 
 const LONGEST_TOKEN = 12;
 
 /**
- * A number of tokens that no tokenizer in use goes below: each word, number and run of punctuation is at least one. Counts no
- * further than to `enough`: a long history is not read through after every response.
+ * A number of tokens that no tokenizer in use goes below: each word, number and run of punctuation is at least one.
+ * Counts no further than to `enough`: a long history is not read through after every response.
  */
 export function leastTokens(texts: Iterable<string>, enough: number): number {
   let count = 0;
@@ -119,8 +123,8 @@ const RESPONSE_LIMIT = 32_768;
 const USUAL_RESPONSE = 8192;
 
 /**
- * Response limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window, and more
- * where that is too little to reason and to write a file: up to half of a small window.
+ * Response limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window, and
+ * more where that is too little to reason and to write a file: up to half of a small window.
  */
 export function responseLimit(window: number, entry: ModelEntry, asked: number | undefined): number {
   const least = Math.max(Math.min(USUAL_RESPONSE, Math.floor(window / 2)), 256);
@@ -129,7 +133,9 @@ export function responseLimit(window: number, entry: ModelEntry, asked: number |
 
 export interface Limits {
   window: number;
-  /** Kept for the response: at most a quarter of the window, so that the reserve never forces a compaction by itself. */
+  /**
+   * Kept for the response: at most a quarter of the window, so that the reserve never forces a compaction by itself.
+   */
   reserve: number;
   /** The longest prompt: window without reserve. */
   budget: number;
@@ -164,7 +170,9 @@ export function resultLimit(
   return Math.max(Math.floor(tokens * options.bytesPerToken), SMALLEST_RESULT);
 }
 
-/** The response limit of one request, so that prompt and response fit into the window together (vLLM refuses others). */
+/**
+ * The response limit of one request, so that prompt and response fit into the window together (vLLM refuses others).
+ */
 export function fittingResponse(model: { contextWindow: number; maxTokens: number }, promptTokens: number): number {
   const room = model.contextWindow - promptTokens - MARGIN;
   return Math.min(model.maxTokens, Math.max(room, SMALLEST_RESPONSE));

@@ -1,4 +1,7 @@
-/** Images in a session: whether the model sees them, and dropping them where it does not or where room is needed. Loaded when there are any. */
+/**
+ * Images in a session: whether the model sees them, and dropping them where it does not or where room is needed. Loaded
+ * when there are any.
+ */
 import { AgentcliError } from "../../errors.ts";
 import type { ProviderFailure } from "../../provider/failure.ts";
 import { imagesOf, isUsersWords, type SessionItem, showsImages, type UserItem } from "../../session/item.ts";
@@ -13,7 +16,10 @@ const NO_VISION = "the model does not support image input";
 /** Images of one prompt: with 5 MiB each, a request stays below 150 MB. */
 const PROMPT_IMAGES = 20;
 
-/** Whether the session's model supports image input, by the configuration, by its responses, or by its server; null: not known. */
+/**
+ * Whether the session's model supports image input, by the configuration, by its responses, or by its server; null: not
+ * known.
+ */
 export async function supportsImages(session: Session): Promise<boolean | null> {
   return session.context.vision ??= await session.server.supportsImages();
 }
@@ -106,8 +112,8 @@ async function reportDropped(
 }
 
 /**
- * Leaves out the images before the item at `end` to save room, but for those of the user's last words, and says so; false
- * when there are none. All at once, because each time the server has to read again from the first of them.
+ * Leaves out the images before the item at `end` to save room, but for those of the user's last words, and says so;
+ * false when there are none. All at once, because each time the server has to read again from the first of them.
  */
 export async function dropOldImages(
   session: Session,

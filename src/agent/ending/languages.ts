@@ -9,7 +9,9 @@ export interface Language {
   future: RegExp;
   /** Rules a sentence out: conditions, negations, courtesies. */
   but: RegExp;
-  /** The words that `made` and `was` need. Where a reply has none, neither is compiled, which would take a millisecond. */
+  /**
+   * The words that `made` and `was` need. Where a reply has none, neither is compiled, which would take a millisecond.
+   */
   done?: RegExp;
   /** The model says that it changed something. */
   made: RegExp;

@@ -19,7 +19,9 @@ export interface ProjectCheck {
   answer(isApproved: boolean): Promise<void>;
 }
 
-/** Finds the commands that may be meant, of which the first that may run is used; asked after turns that changed files. */
+/**
+ * Finds the commands that may be meant, of which the first that may run is used; asked after turns that changed files.
+ */
 export type FindChecks = () => Promise<readonly ProjectCheck[]>;
 
 /** How often a turn continues because its check failed. */

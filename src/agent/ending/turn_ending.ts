@@ -52,7 +52,10 @@ export class TurnEnding {
     this.#isSilent &&= this.#silences >= SILENCE_LIMIT;
   }
 
-  /** Returns whether the turn continues. Throws `empty_reply` and `invalid_reply` for what is no answer even when asked again. */
+  /**
+   * Returns whether the turn continues. Throws `empty_reply` and `invalid_reply` for what is no answer even when asked
+   * again.
+   */
   async continues(response: TurnResponse): Promise<boolean> {
     const { item: { text }, stopReason } = response;
     if (text.trim() === "") return await this.#afterSilence(response);

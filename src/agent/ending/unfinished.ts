@@ -106,8 +106,8 @@ export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): C
 }
 
 /**
- * Whether a reply holds code, or offers to make the change, where the user wanted a change of a file and nothing was done.
- * An offer counts where nobody can take it.
+ * Whether a reply holds code, or offers to make the change, where the user wanted a change of a file and nothing was
+ * done. An offer counts where nobody can take it.
  */
 export function leavesUndone(
   { text, prompt, workedBefore, isAlone }: Omit<EndingReply, "done"> & { isAlone: boolean },

@@ -25,7 +25,7 @@ export function isCopyingVariable(name: string): boolean {
   return COPYING.test(name);
 }
 
-/** Returns our variables without those that a child never gets; `secret` are names that hold resolved keys, `kept` stay. */
+/** Returns our variables but those that no child gets; `secret` are names that hold resolved keys, `kept` stay. */
 export function harmlessEnvironment(
   environment: Readonly<Record<string, string>>,
   secret: readonly string[],

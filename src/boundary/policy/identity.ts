@@ -21,7 +21,7 @@ export function identityAt(path: string): Identity {
   return { inode, born };
 }
 
-/** Returns a key of a file that survives renames and deletion: a later file with the same inode has another creation time. */
+/** Returns a key of a file that survives renames and deletion: a later file of this inode has another creation time. */
 export function lastingIdentityOf({ inode, born }: Identity): string {
   return `${inode}:${born}`;
 }

@@ -79,7 +79,8 @@ const LONGEST_PATH = 3_500;
 /**
  * A listing is trusted if the directory was at rest for this long before, in milliseconds: a second change right after
  * the first can leave the times as they are. The coarsest clock of a file system has steps of two seconds (FAT), the
- * runtime reports change times in whole seconds (measured with Deno 2.9.6), and network disks have a clock of their own.
+ * runtime reports change times in whole seconds (measured with Deno 2.9.6), and network disks have a clock of their
+ * own.
  */
 const AT_REST_MS = 10_000;
 

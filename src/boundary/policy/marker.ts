@@ -4,7 +4,7 @@ import { parseLocalEndpoint } from "./locality.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 
-/** `no-cloud`: only local models may read the content. `list-only`: the name may be listed, no model may read the content. */
+/** `no-cloud`: only local models may read the content. `list-only`: no model may, but it may list the name. */
 export type Tier = "no-cloud" | "list-only";
 
 /** A line of a marker: a rule that does not name its marker yet. */
@@ -40,7 +40,7 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/\t/, "has a tab in its path; write one path a line"],
 ];
 
-/** Returns a path as a marker line can hold it: special characters are escaped, forbidden ones become `?`. Never throws. */
+/** Returns a path for a marker line: special characters are escaped, forbidden ones become `?`. Never throws. */
 export function escapedPath(path: string): string {
   const plain = path.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
   return plain.replace(/[\\,[\]{}#]|^[!\s]|\s$/gu, "\\$&").replace(OUTER_QUOTES, "\\$&");

@@ -36,7 +36,7 @@ export function rememberedRules(
   return rules;
 }
 
-/** Returns why the endpoints of a marker have no effect, or null. Only a plain file at the project root with one name counts. */
+/** Returns why the endpoints of a marker have no effect, or null. A plain file with one name at the root counts. */
 function endpointProblem(path: string, own: string): string | null {
   if (path !== own) return "it counts only in the marker of the project root";
   const status = quietly(() => lstatSync(path));
@@ -67,8 +67,8 @@ export class PathRules {
   readonly #isOfDisk: boolean;
 
   /**
-   * `roots` are the real paths of the project root and additional directories. Without `isOfDisk`, no marker is read and
-   * no link followed: the rules are those that are added, and those of the main tree of a worktree.
+   * `roots` are the real paths of the project root and additional directories. Without `isOfDisk`, no marker is read
+   * and no link followed: the rules are those that are added, and those of the main tree of a worktree.
    */
   constructor(roots: readonly string[], { isOfDisk = true } = {}) {
     this.roots = roots;
@@ -225,7 +225,7 @@ export class PathRules {
     this.#start(dirname(real), rule, { names: [basename(real)] });
   }
 
-  /** Returns whether a link leads from the directory of a rule's marker, or from a root, to that directory or above it. */
+  /** Returns whether a link leads from the directory of a rule's marker, or a root, to that directory or above it. */
   #isAround(real: string, link: string, { marker }: ProtectionRule): boolean {
     return [dirname(marker), ...this.roots].some((place) => isWithin(real, place) && isWithin(place, link));
   }

@@ -61,7 +61,7 @@ function unescaped(text: string): string {
 interface ComparedName {
   /** Case-folded, without the trailing characters that Windows drops; empty only if the name is. */
   stripped: string;
-  /** The forms that wildcards match: also with those characters, and as it is written, since a letter can fold to several. */
+  /** The forms that wildcards match: also with those characters, and as written, since a letter can fold to several. */
   forms: ReadonlySet<string>;
 }
 
@@ -144,7 +144,7 @@ class Node {
     return wild.node;
   }
 
-  /** Calls `meet` with each node that a name leads to. Without `dots`, a leading wildcard does not match hidden names. */
+  /** Calls `meet` with each node that a name leads to. Without `dots`, no leading wildcard matches hidden names. */
   step(name: ComparedName, { dots, meet }: { dots: boolean; meet(node: Node): void }): void {
     const isHidden = !dots && name.stripped.startsWith(".");
     if (this.stays && !isHidden) meet(this);
@@ -240,7 +240,7 @@ export interface Coverage {
 /** The names of files that editors and people leave next to a file: `X~`, `X.bak`, `.X.swp`, `#X#`. */
 const COMPANION = /^(.+?)(?:~|#|\.(?:bak|old|orig|save|sw[a-z]))$/i;
 
-/** Returns the other names that a file is judged by: for a temporary file, its final name; for a companion, the original. */
+/** Returns other names that a file is judged by: the final one of a temporary file, the original of a companion. */
 function otherNamesOf(name: string): string[] {
   const final = nameBehindTemporary(name) ?? COMPANION.exec(name)?.[1];
   return final === undefined ? [] : [final, final.replace(/^[.#]/, "")];

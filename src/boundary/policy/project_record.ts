@@ -110,7 +110,7 @@ export class ProjectRecord {
     return this.#all.flatMap(({ revoked = [] }) => revoked);
   }
 
-  /** The values of `local-endpoints:` that the user trusted, or that stood in the marker when the project was first seen. */
+  /** The values of `local-endpoints:` that the user trusted, or that the marker had when the project was first seen. */
   get trustedEndpoints(): readonly string[] {
     return this.own?.endpoints ?? [];
   }
@@ -263,8 +263,8 @@ export class ProjectRecord {
 
   /**
    * Returns the record of a project that is seen for the first time. Whoever made a marker in a known project, or above
-   * one, decides nothing about what that protects. A linked worktree belongs to the project of its main tree, and trusts
-   * what that trusts.
+   * one, decides nothing about what that protects. A linked worktree belongs to the project of its main tree, and
+   * trusts what that trusts.
    */
   #unseen(): RecordData {
     const { root } = this;
@@ -288,7 +288,7 @@ export class ProjectRecord {
   }
 }
 
-/** Returns the part of a record that counts in another project: what a command of that one left there, below `sandbox.write`. */
+/** Returns the part of a record that counts in another project: what its commands left there, by `sandbox.write`. */
 function leftIn(root: string, known: RecordData): RecordData {
   const derived = known.derived.filter((file) => isWithin(root, file.path) && isLeftOutside(file, known.root));
   return { ...emptyRecord(known.root, known), id: known.id, derived };

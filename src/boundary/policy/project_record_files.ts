@@ -140,7 +140,7 @@ async function readIndex(home: Home): Promise<Index> {
   return found;
 }
 
-/** Returns whether a file is a copy outside of a project, which others find there. A link is followed by its own project alone. */
+/** Returns whether a file is a copy outside of a project, where others find it. Only its own project follows a link. */
 export function isLeftOutside({ path, tier }: DerivedFile, root: string): boolean {
   return tier === undefined && !isWithin(root, path);
 }
@@ -222,8 +222,8 @@ export function tightened(data: RecordData, { markers = [], derived = [] }: Seen
 }
 
 /**
- * Returns derived files as a record has room for them: if there are too many, what holds them at the top of the project.
- * A command can change any number of files.
+ * Returns derived files as a record has room for them: if there are too many, what holds them at the top of the
+ * project. A command can change any number of files.
  */
 export function gathered(files: readonly DerivedFile[], root: string): readonly DerivedFile[] {
   if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;

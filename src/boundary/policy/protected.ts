@@ -23,7 +23,7 @@ const LOCAL_WALK_MS = 100;
 /** The set of one session. Reads nothing until it is asked. */
 export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
-  /** The directories at the roots, by number; 0 if that is unknown. Not by creation time: on an overlay, the first write changes it. */
+  /** The inodes of the roots; 0 if unknown. Without creation times: on an overlay, the first write changes them. */
   readonly #directories: readonly number[];
   /** By lasting identity, for every protected file seen in this session. */
   readonly #identities = new Map<string, ProtectionRule>();
@@ -98,7 +98,7 @@ export class ProtectedSet extends PathRules {
     return super.met || this.patterns.size > 0;
   }
 
-  /** Records the identities of the protected files, so that they are recognized later under any name. Walks the roots. */
+  /** Records the identities of the protected files, to recognize them later under any name. Walks the roots. */
   identify(): void {
     const { found } = this.#tree;
     if (this.#identified === found) return;
@@ -142,8 +142,8 @@ export class ProtectedSet extends PathRules {
 
   /**
    * Returns whether a path is still protected when this session is over: a line or copy in the home names it. Only then
-   * may protected content be left there. Whatever else covers it now ends sooner: an unusable marker is repaired, a link
-   * removed, and what only this process knows is forgotten.
+   * may protected content be left there. Whatever else covers it now ends sooner: an unusable marker is repaired, a
+   * link removed, and what only this process knows is forgotten.
    */
   lasts(real: string): boolean {
     this.#lasting ??= rememberedRules(this.#remembered);

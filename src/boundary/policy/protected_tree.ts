@@ -14,7 +14,7 @@ interface ProtectedFile {
   rule: ProtectionRule;
 }
 
-/** The result of walks: places that a view must hide or leave out, and open directories. Absolute paths; links are not followed. */
+/** The result of walks: places that a view must hide or omit, and open directories. Absolute; no links followed. */
 export class ProtectedPlaces {
   /** Protected files inside the roots and those that rules name elsewhere. Can omit files in covered directories. */
   readonly files: string[] = [];
@@ -64,7 +64,7 @@ export interface WalkOptions {
 const MOST_WALKS = 20;
 /** The most directory entries that one walk outside the roots reads. */
 const ENTRY_LIMIT = 200_000;
-/** That walk is reused for this many times its duration, so that a pattern below a home does not cost each request a walk. */
+/** That walk is reused for so many times its duration: a pattern below a home must not cost each request a walk. */
 const REUSED_FOR = 20;
 
 /** A directory that a walk comes to. */
@@ -76,7 +76,7 @@ interface Visit {
   scopes: readonly Scope[] | null;
 }
 
-/** A link whose target is covered, too, or something below it. The target can change without a trace in the directory. */
+/** A link whose target is covered, or something below it. The target can change without a trace in the directory. */
 interface Link {
   path: string;
   rule: ProtectionRule | null;

@@ -46,7 +46,7 @@ export function repairOf({ marker, targetOf }: ProtectionRule): string {
 /** Some other letters case-fold to the letters of `.git`. */
 const NOT_PLAIN = /[^\x20-\x7e]/;
 
-/** Returns whether the path lies in a `.git`. Called for every searched file, so the first test rules out nearly all. */
+/** Returns whether the path lies in a `.git`. Called for every searched file: the first test rules out nearly all. */
 export function isOfGit(path: string): boolean {
   return (/\.git/i.test(path) || NOT_PLAIN.test(path)) && foldedPath(path).split("/").includes(".git");
 }
@@ -62,7 +62,7 @@ export function ruleOfGit(markers: readonly string[]): ProtectionRule {
 /** Where `mcp serve` keeps answers that wait for the user, in the home. */
 export const HELD_DIRECTORY = "agentcli-held";
 
-/** Returns the built-in rule that protects a directory of this name, wherever a home is; null for any other directory. */
+/** Returns the built-in rule that protects a directory of this name, wherever a home is; null for any other. */
 export function ruleOfHeld(directory: string): ProtectionRule | null {
   if (basename(directory).toLowerCase() !== HELD_DIRECTORY) return null;
   return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: join(dirname(directory), MARKER_NAME), line: 0 };

@@ -41,8 +41,8 @@ export interface BackendOptions {
 
 /**
  * Shell code that closes all file descriptors but the standard three before the sandbox starts, and standard input too
- * if it is a directory. We inherit what our caller left open, and an open directory leads past every mount. A shell that
- * cannot close two-digit descriptors exits here, and the command does not run.
+ * if it is a directory. We inherit what our caller left open, and an open directory leads past every mount. A shell
+ * that cannot close two-digit descriptors exits here, and the command does not run.
  */
 export const CLOSE_FILES = `[ ! -d /dev/stdin ] || exec < /dev/null
 if [ -d /proc/self/fd ]; then

@@ -1,4 +1,4 @@
-/** Finds other names of protected files: a hard link or bind mount shows the same bytes under a path that no rule names. */
+/** Finds other names of protected files: a hard link or bind mount has the same bytes under a path without a rule. */
 import { type FileStatus, lstatSync, mountPoints } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -38,7 +38,7 @@ export class HardLinkSearch {
     { files = [], directories = [], nameless = [], blind = false }: Partial<ProtectedPlaces>,
     { own, system = [] }: { own: readonly string[]; system?: readonly string[] },
   ): string[] {
-    /** Identity of a file → its device and the number of its names that are not covered yet; of one that is gone, unknown. */
+    /** Identity of a file → its device and how many of its names are not covered yet; unknown if it is gone. */
     const missing = new Map<string, { device: number | null; names: number }>();
     for (const identity of nameless) missing.set(identity, { device: null, names: Infinity });
     const inside = directories.flatMap((directory) => [...this.#below(directory)].flatMap(namesIn));

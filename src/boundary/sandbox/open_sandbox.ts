@@ -35,8 +35,8 @@ export interface SandboxRequest {
   /** The command cannot see its paths or change its markers. */
   protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers" | "rule">;
   /**
-   * Whether it sees repositories and may change settings of git and editors, as outside a sandbox. Not where something is
-   * protected: history holds former content of protected files, which no scan knows.
+   * Whether it sees repositories and may change settings of git and editors, as outside a sandbox. Not where something
+   * is protected: history holds former content of protected files, which no scan knows.
    */
   git: boolean;
   network: boolean;

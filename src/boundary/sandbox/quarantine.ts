@@ -30,7 +30,7 @@ export interface QuarantineEntry {
   paths: string[];
 }
 
-/** Returns the notice for the user about files in quarantine. Omits names that hold protected content: it can get into a log. */
+/** Returns the user's notice about files in quarantine, without names that hold protected content: it may be logged. */
 export async function quarantineNotice(
   program: string,
   { id, paths }: QuarantineEntry,
@@ -45,8 +45,8 @@ export async function quarantineNotice(
 }
 
 /**
- * Moves paths of a project into the home. Returns null if there are none, or all are gone already. Throws `policy_refused` if one
- * cannot be moved: the turn must not continue then.
+ * Moves paths of a project into the home. Returns null if there are none, or all are gone already. Throws
+ * `policy_refused` if one cannot be moved: the turn must not continue then.
  */
 export async function quarantine(
   paths: readonly string[],

@@ -25,7 +25,7 @@ function quoted(path: string): string {
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** Returns the profile: commands may read everything that is not hidden, and write only in the roots and scratch places. */
+/** Returns the profile: commands may read what is not hidden, and write only in the roots and scratch places. */
 function seatbeltProfile(plan: SandboxPlan, home: string): string {
   return [
     "(version 1)",

@@ -27,7 +27,7 @@ for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat "$d.env" "$d/project/.env" "$d$P
 echo changed > .agentclisecret; rm -f .agentclisecret; cat .git/hooks/old; } 2>/dev/null
 env`;
 
-/** The command lines of backends that passed in this process: the same line makes the same sandbox for every session. */
+/** The command lines of backends that passed in this process: the same line makes the same sandbox in each session. */
 const passed = new Set<string>();
 
 /**

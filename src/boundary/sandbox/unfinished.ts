@@ -17,7 +17,7 @@ import { UNFINISHED } from "./sandbox.ts";
 import { StartedLater, type WatchedFiles } from "./started_later.ts";
 import type { ProtectChanges } from "./watched_run.ts";
 
-/** Ends the names of notes whose program could see a protected path. A full disk lets a file be renamed, not written. */
+/** Ends the names of notes whose program could see a protected path. On a full disk, a file can still be renamed. */
 const EXPOSED = ".exposed.json";
 
 /** Judges what a program of a project left. */

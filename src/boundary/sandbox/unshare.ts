@@ -102,7 +102,7 @@ ${SCRIPT}`;
   }));
 }
 
-/** Returns a step as words. System settings are copied, since they are small and each mount costs two processes here. */
+/** Returns a step as words. System settings are copied: they are small, and each mount costs two processes here. */
 function words({ kind, path, source = path }: PlanStep): string[] {
   return [kind === "read" && /^\/etc\/[\w./-]+$/.test(path) ? "copy" : kind, path, source];
 }

@@ -115,7 +115,7 @@ export function buildView(request: ViewRequest, base: ViewBase) {
   return { plan: { steps, cwd, env, argv, network } satisfies SandboxPlan, unjudged };
 }
 
-/** Returns how a directory is hidden. Programs that walk a project end at what they cannot open, and most have a `.git`. */
+/** Returns how a directory is hidden. Programs that walk a project stop at what they cannot open; most have `.git`. */
 function hidingOf(directory: string): PlanStep["kind"] {
   return basename(directory) === ".git" ? "empty_directory" : "hide_directory";
 }
@@ -217,14 +217,14 @@ function uncoverable(cover: Cover, { root, additional, cwd, rule }: ViewRequest)
   return refuse(`the whole project is protected${by}, so commands have nothing to see`, hint);
 }
 
-/** Returns whether git keeps content there. For packs and bundles the first bytes decide, because other files use such names. */
+/** Returns whether git keeps content there. The first bytes of packs and bundles decide: other files use such names. */
 function isStore(path: string): boolean {
   if (!ARCHIVE_NAME.test(path)) return true;
   const head = readRegularFile(path, { display: path, limit: 4 });
   return "refused" in head || ["PACK", "# v2", "# v3"].includes(new TextDecoder().decode(head.bytes));
 }
 
-/** Returns an empty home at the user's own path, so that programs find what is bound below it, or else a separate one. */
+/** Returns an empty home at the user's own path, so that programs find what is bound below it; else a separate one. */
 function homeOf(request: ViewRequest, base: ViewBase): { path: string; step: PlanStep[] } {
   const named = request.env["HOME"] ?? base.userHome;
   const own = { path: "/tmp/home", step: [{ kind: "scratch", path: "/tmp/home" }] satisfies PlanStep[] };

@@ -27,7 +27,7 @@ const SLACK_MS = 2_000;
 export interface ProgramChanges {
   /** When it started, in milliseconds since 1970. */
   since: number;
-  /** A protected path that it could see since a time: what changed from then on can hold it in a form that no scan finds. */
+  /** A protected path that it could see since a time: what changed then can hold it in a form that no scan finds. */
   exposed?: { path: string; since: number } | undefined;
 }
 
@@ -42,9 +42,9 @@ interface CopySearch extends ProgramChanges {
 }
 
 /**
- * Protects files in the roots that changed since then, are open when this session is over, and contain protected content
- * or could not be scanned. Returns a notice for the user with their names relative to the project, or null. Throws
- * `home_unusable` if they cannot be recorded.
+ * Protects files in the roots that changed since then, are open when this session is over, and contain protected
+ * content or could not be scanned. Returns a notice for the user with their names relative to the project, or null.
+ * Throws `home_unusable` if they cannot be recorded.
  */
 export async function protectCopies(search: CopySearch, records: readonly ProjectRecord[]): Promise<string | null> {
   const { protection, exposed } = search;
@@ -68,7 +68,7 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
   return `protected from now on, ${why}: ${names.slice(0, MOST_NAMED).join(", ")}${more} (${release})`;
 }
 
-/** Returns what covers those places that are outside of the project, undefined if there are none; `before` if it is that. */
+/** Returns what covers those places that are outside of the project, undefined without any; `before` if it is that. */
 export function outsideOf(
   { roots }: ProtectedSet,
   places: readonly string[],
@@ -80,7 +80,7 @@ export function outsideOf(
   return before?.isOf(outside) ? before : new ProtectedSet(outside);
 }
 
-/** Returns files, and directories that cannot be judged. Does not follow links or look at `.git`, which sandboxed commands cannot change. */
+/** Returns files, and directories that cannot be judged. Follows no links; skips `.git`: no command can change it. */
 async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed?.path ?? [...protection.files()][0] ?? UNKNOWN_PATH;

@@ -16,7 +16,7 @@ function isImageAddress(text: string): boolean {
   return begin !== undefined && !/[^A-Za-z0-9+/=]/.test(text.slice(begin));
 }
 
-/** Stop words, normalized: what protected files share with half of the world. A fragment of one of them is not a hit. */
+/** Stop words, normalized: what protected files share with half the world. A fragment of one of them is not a hit. */
 const PHRASES: readonly string[] =
   ("http://www. https://www. http://localhost: https://localhost: http://127.0.0.1: https://127.0.0.1: " +
     "https://github.com/ https://api. localhost 127.0.0.1 0.0.0.0:8080 production development " +

@@ -16,7 +16,7 @@ import { SHORTEST_FRAGMENT } from "./fragment_index.ts";
 import { keyOf } from "./normalize.ts";
 import { ProtectedContent } from "./protected_content.ts";
 
-/** Fragments of a text that are checked against the allowed ones; a text with more new ones shares too much to leave. */
+/** Fragments of a text that are checked against the allowed ones; with more new ones, it shares too much to leave. */
 const FRAGMENT_LIMIT = 500;
 
 /**
@@ -136,8 +136,8 @@ export class LeakScanner {
   }
 
   /**
-   * Reads the oldest files first, up to three quarters of the room: a command can make any number of new ones. Then small
-   * files first: a marker of a repository can cover more than fits, and secrets are small.
+   * Reads the oldest files first, up to three quarters of the room: a command can make any number of new ones. Then
+   * small files first: a marker of a repository can cover more than fits, and secrets are small.
    */
   async #add(
     paths: readonly string[],
@@ -177,7 +177,7 @@ export class LeakScanner {
   }
 }
 
-/** Returns the stretches that the home remembers of an allowed fragment; another may leave if all of its stretches may. */
+/** Returns the stretches that the home remembers of an allowed fragment; another may leave if all its stretches may. */
 function unitsOf(normalized: string): string[] {
   if (normalized.length <= SHORTEST_FRAGMENT) return [normalized];
   const count = normalized.length - SHORTEST_FRAGMENT + 1;

@@ -28,7 +28,7 @@ function isQuote(byte: number): boolean {
   return byte === 0x22 || byte === 0x27 || byte === 0x60;
 }
 
-/** Returns whether a line up to `sign` is the name of a variable with a value after it; a final `=` is base64 padding. */
+/** Returns whether a line up to `sign` names a variable, with a value after it; a final `=` is base64 padding. */
 function isName(source: Uint8Array, start: number, sign: number): boolean {
   const next = source[sign + 1] ?? NEWLINE;
   if (source[sign] !== EQUALS || next === EQUALS || next < 0x20 || sign - start > LONGEST_NAME) return false;

@@ -1,4 +1,4 @@
-/** Decodes a text in every supported encoding, as if all of it were encoded that way; the rest becomes harmless noise. */
+/** Decodes a text in every supported encoding, as if all of it were encoded so; the rest becomes harmless noise. */
 import { bytesOfKey, keyOf, normalizeBytes, reversed } from "./normalize.ts";
 
 export type Form = "plain" | "escaped" | "percent" | "reversed" | "hex" | "base64";

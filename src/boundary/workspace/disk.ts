@@ -125,7 +125,7 @@ export class DiskWorkspace {
     this.protection.remember(records);
   }
 
-  /** The label of what does not come from one file: names, listings, command output. Protected if a marker is unusable. */
+  /** The label of what is from no single file: names, listings, command output. Protected if a marker is unusable. */
   get ambientLabel(): Label {
     return this.protection.damaged === null ? "open" : "no-cloud";
   }
@@ -208,7 +208,7 @@ export class DiskWorkspace {
     throw new AgentcliError("policy_refused", `${what}, and ${reason}`, { hint });
   }
 
-  /** Returns the rule that covers a path, or an open file with this status. A link can be covered by its own name, too. */
+  /** Returns the rule that covers a path, or an open file with this status. A link's own name can be covered, too. */
   ruleAt({ path, real }: Pick<ResolvedPath, "path" | "real">, status?: FileStatus): ProtectionRule | null {
     const rule = status === undefined ? this.protection.rule(real) : this.protection.ruleOfFile(status, real);
     const found = rule ?? this.#ruleOfGit(real);
@@ -301,7 +301,7 @@ export class DiskWorkspace {
     }
   }
 
-  /** Returns why a tool may not write this path, or null. Called before the permission question, to avoid useless ones. */
+  /** Returns why a tool may not write this path, or null. Called before permission is asked, to save questions. */
   async writable(path: ResolvedPath): Promise<Refusal | null> {
     return await this.#changeable(path) ?? checkWritable(path);
   }
@@ -329,7 +329,7 @@ export class DiskWorkspace {
     return writeProtectionOnDisk(path, { roots, markers, user: { userHome: this.#userHome, env: this.#options.env } });
   }
 
-  /** Creates or replaces a file and its parent directories. Never writes through a link; keeps the mode of an existing file. */
+  /** Creates or replaces a file and its parent directories. Writes through no link; keeps the mode of an old file. */
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
     const { replaceFile } = await import("./entry.ts");
     const refused = await this.writable(path);
@@ -342,7 +342,7 @@ export class DiskWorkspace {
     return replaceFile(path, content, this.#options);
   }
 
-  /** Refuses paths outside the roots, in the home of agentcli, in system directories, and for remote models unjudged ones. */
+  /** Refuses paths outside the roots, in agentcli's home or system directories, and for remote models unjudged ones. */
   #outOfReach(real: string, display: string, { isWritten = false } = {}): Refusal | null {
     if (this.lent.has(real) && !isWritten) return null;
     if (rootOf(real, this) === null) {

@@ -41,7 +41,7 @@ function realOf(path: string, given: string): string | Refusal {
   }
 }
 
-/** Returns whether the first or second name of a path does not exist. Looks no deeper, so that a model learns nothing more. */
+/** Returns whether the first or second name of a path does not exist. Looks no deeper: a model learns nothing more. */
 function isUnknown(path: string): boolean {
   const [, first = "", second] = path.split("/");
   return lstatSync(`/${first}`) === null || (second !== undefined && lstatSync(`/${first}/${second}`) === null);

@@ -30,7 +30,10 @@ export async function availableCommands(opened: OpenSession | null): Promise<Ava
   return [...BUILT_IN, ...ofSession.map(({ name, brief, hint }) => commandOf(name, brief, hint))];
 }
 
-/** A command of the chat or the project in a prompt; null for any other prompt. Throws `usage` for one that is not offered here. */
+/**
+ * A command of the chat or the project in a prompt; null for any other prompt. Throws `usage` for one that is not
+ * offered here.
+ */
 export async function readCommand(
   text: string,
   agent: AgentSession,

@@ -95,7 +95,9 @@ export function readThinking(value: unknown): Thinking | undefined {
   return thinking;
 }
 
-/** Reads a model: its selector, or its id or alias where only one has it. Throws `unknown_model` and `policy_refused`. */
+/**
+ * Reads a model: its selector, or its id or alias where only one has it. Throws `unknown_model` and `policy_refused`.
+ */
 export function readModel(value: unknown, { models, isProtected, source, model: current }: Choices): string {
   if (typeof value !== "string") throw invalidParams("the value is not a text");
   if (value === current) return value;

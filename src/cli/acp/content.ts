@@ -47,7 +47,10 @@ export function promptBlocks(prompt: unknown): Fields[] {
   return blocks;
 }
 
-/** Returns the blocks as a prompt; `label` is that of what the words were made from. Throws `policy_refused`, `permission_denied` and `usage` for what may not or cannot be sent. */
+/**
+ * Returns the blocks as a prompt; `label` is that of what the words were made from. Throws `policy_refused`,
+ * `permission_denied` and `usage` for what may not or cannot be sent.
+ */
 export async function promptInput(
   blocks: readonly Fields[],
   opened: OpenSession,
@@ -171,7 +174,10 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
   return { label: await labelAt(resolved, opened), display: resolved.display };
 }
 
-/** Returns the rule of a file outside of the project: by the markers above it, and what is known of the project around it. */
+/**
+ * Returns the rule of a file outside of the project: by the markers above it, and what is known of the project around
+ * it.
+ */
 async function ruleElsewhere(path: string, io: Io): Promise<ProtectionRule | null> {
   const directory = dirname(path);
   const protection = new ProtectedSet([directory], { remembered: await rememberedAt(io, [directory]) });

@@ -64,7 +64,10 @@ function optionsOf(rules: readonly string[]) {
   ];
 }
 
-/** The command, or the change as a diff. The content of a protected file is not sent: what the call says of it is enough. */
+/**
+ * The command, or the change as a diff. The content of a protected file is not sent: what the call says of it is
+ * enough.
+ */
 async function contentOf(question: PermissionQuestion, workspace: Workspace): Promise<ToolCallContent[]> {
   const change = await changeOf(question, workspace);
   if (change === null || change.label !== "open") return [textContent(fenced(question.subject))];

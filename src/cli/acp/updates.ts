@@ -1,4 +1,7 @@
-/** Turns the events of a turn, or a stored history, into updates for the client. Holds open calls, so that each of them ends. */
+/**
+ * Turns the events of a turn, or a stored history, into updates for the client. Holds open calls, so that each of them
+ * ends.
+ */
 import { fenced } from "../../platform/text.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { type LabelTrace, traceLabel, type TurnEvent } from "../../protocol/turn_event.ts";

@@ -1,4 +1,6 @@
-/** The types of the Agent Client Protocol, version 1, as far as this side writes them, and failures as clients get them. */
+/**
+ * The types of the Agent Client Protocol, version 1, as far as this side writes them, and failures as clients get them.
+ */
 import type { Label } from "../../boundary/policy/label.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { REDACTED_TEXT } from "../../protocol/turn_event.ts";

@@ -1,4 +1,6 @@
-/** How a chat begins: on a drawn terminal or line by line; and what its commands and questions need from their surface. */
+/**
+ * How a chat begins: on a drawn terminal or line by line; and what its commands and questions need from their surface.
+ */
 import type { Choice } from "../../terminal/picker.ts";
 import type { Row } from "../../terminal/style.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";

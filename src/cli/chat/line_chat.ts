@@ -59,8 +59,8 @@ export class LineChat implements ChatView {
   }
 
   /**
-   * Runs the chat until the input ends. Gives the exit code of the last turn that failed by itself, or 0; 130 when it was
-   * interrupted out of.
+   * Runs the chat until the input ends. Gives the exit code of the last turn that failed by itself, or 0; 130 when it
+   * was interrupted out of.
    */
   async run(beginning: Beginning): Promise<number> {
     const remove = this.#context.io.onSignal((signal) => {

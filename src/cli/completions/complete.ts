@@ -1,4 +1,7 @@
-/** Finds the candidates at the cursor, from the words before it and the declarations of the commands, for the completion scripts. */
+/**
+ * Finds the candidates at the cursor, from the words before it and the declarations of the commands, for the completion
+ * scripts.
+ */
 import { productOf } from "../../config/base_url.ts";
 import { DEMO } from "../../config/find.ts";
 import { SETTINGS } from "../../config/settings.ts";
@@ -77,7 +80,10 @@ export function splitLine(line: string): { words: string[]; current: string } {
   return { words, current: current ?? "" };
 }
 
-/** Returns the length of the prefix of `word` that bash treats as separate words: up to the last of its `breaks` (`:`, `=`). */
+/**
+ * Returns the length of the prefix of `word` that bash treats as separate words: up to the last of its `breaks` (`:`,
+ * `=`).
+ */
 export function keptByShell(word: string, breaks: string): number {
   return Math.max(...["=", ":"].filter((sign) => breaks.includes(sign)).map((sign) => word.lastIndexOf(sign)), -1) + 1;
 }
@@ -166,8 +172,8 @@ interface Candidate {
 }
 
 /**
- * The candidates for a place: known words, or values that have to be looked up. `before` is put before each value; `after`
- * is the earlier argument that determines them.
+ * The candidates for a place: known words, or values that have to be looked up. `before` is put before each value;
+ * `after` is the earlier argument that determines them.
  */
 type Wanted =
   | { kind: "words"; words: Candidate[] }

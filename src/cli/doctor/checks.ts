@@ -1,4 +1,7 @@
-/** Checks of the machine and the project: home, configuration, keys, programs, terminal, proxies, protected paths, sandbox. */
+/**
+ * Checks of the machine and the project: home, configuration, keys, programs, terminal, proxies, protected paths,
+ * sandbox.
+ */
 import { projectRootOf } from "../../boundary/policy/project.ts";
 import { isLiteralKey, storeOf } from "../../config/endpoint.ts";
 import { SETTINGS, settingWarnings } from "../../config/settings.ts";
@@ -99,7 +102,9 @@ function checkHomeToMake(path: string): Check {
   return unwritable(place, path) ?? check("home", `${path}, not created yet`, { facts: { path } });
 }
 
-/** The failure of a home when nothing can be made in `place`. A permission of Deno may cover the home and not `place`. */
+/**
+ * The failure of a home when nothing can be made in `place`. A permission of Deno may cover the home and not `place`.
+ */
 function unwritable(place: string, home: string): Check | null {
   const obstacle = obstacleToWriting(place);
   const reason = diskReason(obstacle);
@@ -130,7 +135,10 @@ export function checkConfiguration(configuration: Configuration): Check {
   return check("configuration", `${path}, ${counted(providers.length, "provider")}`, { facts: { path } });
 }
 
-/** Checks the key stores in use. The keyring is read only when a provider has its key there: it may be locked, and prompt. */
+/**
+ * Checks the key stores in use. The keyring is read only when a provider has its key there: it may be locked, and
+ * prompt.
+ */
 export async function checkKeyStore(configuration: Configuration, io: Io): Promise<Check> {
   const stores = [...new Set(configuration.providers.map(storeOf).filter((store) => store !== null))];
   const literal = configuration.providers.filter(({ apiKey }) => apiKey !== undefined && isLiteralKey(apiKey.trim()));

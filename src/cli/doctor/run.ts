@@ -1,4 +1,7 @@
-/** Runs `agentcli doctor`: all checks at once, printed in a fixed order as they finish; those of providers and MCP servers are here. */
+/**
+ * Runs `agentcli doctor`: all checks at once, printed in a fixed order as they finish; those of providers and MCP
+ * servers are here.
+ */
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";

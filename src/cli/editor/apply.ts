@@ -86,8 +86,8 @@ async function planJson(plan: Plan, editor: EditorContext): Promise<Record<strin
 }
 
 /**
- * Plans, shows what would change (with `--dry-run` as a diff), asks unless `--yes` was given, and applies it. The exit code
- * is 1 when something could not be done.
+ * Plans, shows what would change (with `--dry-run` as a diff), asks unless `--yes` was given, and applies it. The exit
+ * code is 1 when something could not be done.
  */
 export async function planAndApply(
   wanted: Wanted,

@@ -22,8 +22,8 @@ const INPUT_LIMIT = 4 * 1024 * 1024;
 const FILE_COUNT = 500;
 
 /**
- * The text of a file, or of standard input for `-`. Throws `usage` when it is absent or not text, `policy_refused` when it
- * is protected or holds protected content.
+ * The text of a file, or of standard input for `-`. Throws `usage` when it is absent or not text, `policy_refused` when
+ * it is protected or holds protected content.
  */
 export async function readContent(name: string, { context, protection }: EditorContext): Promise<string> {
   const path = resolve(context.globals.cwd, name);

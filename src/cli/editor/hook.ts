@@ -1,6 +1,6 @@
 /**
- * Called by the scripts of the scaffolded hooks. Whatever goes wrong is exit 2: with any other code an editor lets the action
- * pass.
+ * Called by the scripts of the scaffolded hooks. Whatever goes wrong is exit 2: with any other code an editor lets the
+ * action pass.
  */
 import { isAssistant } from "../../editor/assistants.ts";
 import { runHook } from "../../editor/hooks/run.ts";
@@ -12,8 +12,8 @@ import type { HOOK_OPTIONS } from "./command.ts";
 const BLOCKED = 2;
 
 /**
- * Exit 0 lets the action pass, exit 2 blocks it; standard error says why, in one line without content. Standard output holds
- * the decision, and after it what else an assistant reads.
+ * Exit 0 lets the action pass, exit 2 blocks it; standard error says why, in one line without content. Standard output
+ * holds the decision, and after it what else an assistant reads.
  */
 export async function run({ options, arguments: words, context }: Invocation<typeof HOOK_OPTIONS>): Promise<number> {
   const { io, globals } = context;

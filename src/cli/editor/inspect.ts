@@ -154,7 +154,10 @@ export async function showArtifact(
   }
 }
 
-/** Returns a resource for `--json`, under the names of the first version: without its backup, and without protected content. */
+/**
+ * Returns a resource for `--json`, under the names of the first version: without its backup, and without protected
+ * content.
+ */
 function shownResource({ resource, written, adopted }: InstalledResource, covers: (path: string) => boolean) {
   const { kind, path } = resource;
   const shown = covers(path)

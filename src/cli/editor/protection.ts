@@ -22,7 +22,9 @@ export interface Protection {
    * `path` is absolute; for a file outside of the project, the markers of its own project count.
    */
   refuseFile(path: string): Promise<void>;
-  /** Returns whether a file's content may be kept in the home: no rule covers it, and it is no copy of what one covers. */
+  /**
+   * Returns whether a file's content may be kept in the home: no rule covers it, and it is no copy of what one covers.
+   */
   mayKeep(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Throws `policy_refused` for a text that holds a fragment of a protected file, wherever the text comes from. */
   refuseText(text: string): Promise<void>;

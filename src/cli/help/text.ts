@@ -116,7 +116,10 @@ const LEAST_ROOM = 24;
 /** Indent of a right column on a line of its own. */
 const BELOW = 8;
 
-/** Two columns; on a narrow terminal, and where the left one is too long, the right one is on the next line. Empty without rows. */
+/**
+ * Two columns; on a narrow terminal, and where the left one is too long, the right one is on the next line. Empty
+ * without rows.
+ */
 export function rows(
   heading: string,
   pairs: readonly (readonly [string, string])[],

@@ -1,4 +1,6 @@
-/** Plans what a discovery adds to providers.yaml. Pure: from the configuration and the servers found to the additions. */
+/**
+ * Plans what a discovery adds to providers.yaml. Pure: from the configuration and the servers found to the additions.
+ */
 import { type Runtime, RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { ModelChange } from "../../config/edit.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
@@ -52,8 +54,8 @@ export function asksForStudio(env: (name: string) => string | undefined): boolea
 }
 
 /**
- * Plans the merge. A server belongs to the provider with its address, whatever its name. The block of the studio is always
- * part of it: as a comment unless it was found or requested.
+ * Plans the merge. A server belongs to the provider with its address, whatever its name. The block of the studio is
+ * always part of it: as a comment unless it was found or requested.
  */
 export function planMerge(
   configured: readonly Configured[],

@@ -147,8 +147,8 @@ export async function setDefaultModel(home: Home, choice: { provider: string; mo
 }
 
 /**
- * Offers the models that were found as the default, and writes the chosen one. Returns its selector; null where none was
- * chosen, one is set already, or there is none to choose.
+ * Offers the models that were found as the default, and writes the chosen one. Returns its selector; null where none
+ * was chosen, one is set already, or there is none to choose.
  */
 export async function offerDefault(
   { defaultProvider, defaultModel, roles, providers }: Configuration,

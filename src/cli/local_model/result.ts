@@ -50,7 +50,10 @@ interface Ready {
   /** When the wait for it began, in monotonic milliseconds. */
   begun: number;
   models: readonly DiscoveredModel[];
-  /** Commands as they were shown, and the absolute path of the log, if one is kept; null for a server that was already running. */
+  /**
+   * Commands as they were shown, and the absolute path of the log, if one is kept; null for a server that was already
+   * running.
+   */
   started: { commands: readonly string[]; pid: number | null; log: string | null } | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs `local-model serve`: checks the request, then uses a server that already runs, or starts the engine and waits until
- * it is ready: in the foreground until Ctrl-C, or on its own with `--detach`.
+ * Runs `local-model serve`: checks the request, then uses a server that already runs, or starts the engine and waits
+ * until it is ready: in the foreground until Ctrl-C, or on its own with `--detach`.
  */
 import { keyVariables, variableOf } from "../../config/endpoint.ts";
 import { engineEndpoint, occupantOf, servedModels, untilReady } from "../../engine/asking.ts";
@@ -35,8 +35,8 @@ import { aborted } from "../../platform/time_limit.ts";
 import { configured, during, notice, print, warn } from "../result.ts";
 
 /**
- * Runs the command and returns the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
- * dies are `provider_error`.
+ * Runs the command and returns the exit code. What does not fit is `usage`; a missing program, a taken port and an
+ * engine that dies are `provider_error`.
  */
 export async function run({ options, arguments: own, context }: Invocation<typeof SERVE_OPTIONS>): Promise<number> {
   const { io, globals } = context;
@@ -169,7 +169,10 @@ interface Started {
   keep: boolean;
 }
 
-/** Returns the exit code: at once with `--detach`, else when the engine was ended. An engine that dies is `provider_error`. */
+/**
+ * Returns the exit code: at once with `--detach`, else when the engine was ended. An engine that dies is
+ * `provider_error`.
+ */
 async function startEngine(task: ServeTask): Promise<number> {
   const { context: { io, globals }, asking } = task;
   const prepared = await prepareCommands(task, { absent: "fail" });

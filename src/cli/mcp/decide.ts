@@ -1,4 +1,7 @@
-/** Runs what the user decides about the answers of `mcp serve`: always at a terminal, since an assistant can run commands. */
+/**
+ * Runs what the user decides about the answers of `mcp serve`: always at a terminal, since an assistant can run
+ * commands.
+ */
 import { projectRootOf, rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { ruleOfHeld } from "../../boundary/policy/protection_rule.ts";

@@ -59,7 +59,9 @@ export async function installAssistant(
   return code;
 }
 
-/** The program as files name it: by its name in those of a project, which others share; by its whole path in the user's. */
+/**
+ * The program as files name it: by its name in those of a project, which others share; by its whole path in the user's.
+ */
 interface Program {
   name: string;
   path: string;

@@ -1,6 +1,6 @@
 /**
- * Serves clients over MCP: one on standard input and output until it ends its input, or all on a port of loopback; until a
- * signal comes. Each session is a process of its own, which is served here too.
+ * Serves clients over MCP: one on standard input and output until it ends its input, or all on a port of loopback;
+ * until a signal comes. Each session is a process of its own, which is served here too.
  */
 import { projectRootOf } from "../../boundary/policy/project.ts";
 import { openHome } from "../../platform/home.ts";
@@ -20,9 +20,9 @@ import { VERSION } from "../version.ts";
 import type { SERVE_OPTIONS, SESSION_OPTIONS } from "./command.ts";
 
 /**
- * Runs the command. Standard error has lines of the start, over HTTP what waits for the user, and with `--audit` what the
- * client gets. `clock` is what answers are timed by, `open` how sessions are opened: in processes of their own where the
- * program can start itself.
+ * Runs the command. Standard error has lines of the start, over HTTP what waits for the user, and with `--audit` what
+ * the client gets. `clock` is what answers are timed by, `open` how sessions are opened: in processes of their own
+ * where the program can start itself.
  */
 export async function serve(
   { options, context }: Invocation<typeof SERVE_OPTIONS>,
@@ -153,7 +153,10 @@ export async function session(
   });
 }
 
-/** Prints that an answer waits for the user. Only where standard error is theirs: a client that starts the server shows it. */
+/**
+ * Prints that an answer waits for the user. Only where standard error is theirs: a client that starts the server shows
+ * it.
+ */
 async function printHeld({ io }: Context, { id }: { id: string }): Promise<void> {
   await io.stderr.write(`agentcli: ${id} waits for you: agentcli mcp release ${id}\n`);
 }

@@ -9,7 +9,10 @@ import { PendingRequests } from "../../rpc/pending.ts";
 
 type ClientOutput = ReturnType<typeof createClientOutput>;
 
-/** Whole lines on `stdout`: whoever waits for them writes no faster than the client reads. After a failure every write fails. */
+/**
+ * Whole lines on `stdout`: whoever waits for them writes no faster than the client reads. After a failure every write
+ * fails.
+ */
 export function createClientOutput(stdout: Pick<Output, "write">) {
   const write = createOrderedWrite((lines) => stdout.write(lines));
   return { write, control: (line: ControlLine) => write(JSON.stringify(line) + "\n") };

@@ -48,7 +48,10 @@ export function configuredModels({ providers }: Configuration, io: Io): Configur
   });
 }
 
-/** The selector of the model that is used where none is named; null where the configuration leaves it open. Asks no server. */
+/**
+ * The selector of the model that is used where none is named; null where the configuration leaves it open. Asks no
+ * server.
+ */
 export async function usualModel(configuration: Configuration, io: Io): Promise<string | null> {
   try {
     const { provider, model } = await usualSelection(configuration, io);

@@ -1,6 +1,6 @@
 /**
- * The command line of protocol mode: no command, options as existing clients pass them. Nothing that they pass is an error:
- * unknown options are noted and left out. Source: specification, stream-json §1; the command lines of clients
+ * The command line of protocol mode: no command, options as existing clients pass them. Nothing that they pass is an
+ * error: unknown options are noted and left out. Source: specification, stream-json §1; the command lines of clients
  * (docs/recipes.md names them).
  */
 import { type Command, command, GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS } from "../command.ts";
@@ -32,8 +32,8 @@ interface Parts {
 }
 
 /**
- * Reads a line of protocol mode. Null for any other: one that begins with a command, or has none of the options by which
- * protocol mode is known.
+ * Reads a line of protocol mode. Null for any other: one that begins with a command, or has none of the options by
+ * which protocol mode is known.
  */
 export function readClientLine(argv: readonly string[], commands: readonly string[]): Normalized | null {
   const { given, words, loose, firstWord } = partsOf(argv);

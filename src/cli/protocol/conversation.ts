@@ -1,6 +1,7 @@
 /**
  * A client on standard input and output, and its session, which is opened with the first turn: its messages are turns,
- * one after the other; its requests are answered at once, also while a turn runs. Source: specification, stream-json §2–4.
+ * one after the other; its requests are answered at once, also while a turn runs. Source: specification, stream-json
+ * §2–4.
  */
 import { sessionLabel } from "../../agent/labels.ts";
 import type { AskPermission } from "../../agent/turn_options.ts";
@@ -32,8 +33,9 @@ import { checkModelName, clientModels } from "./client_models.ts";
 import type { ClientServer } from "./client_tools.ts";
 
 /**
- * Serves one client until its input ends and every turn is done, a signal comes, or it has gone. Returns the exit code: of
- * a signal, else of the last turn where that failed by itself, else 0. Throws `usage` when the first line is not JSON.
+ * Serves one client until its input ends and every turn is done, a signal comes, or it has gone. Returns the exit code:
+ * of a signal, else of the last turn where that failed by itself, else 0. Throws `usage` when the first line is not
+ * JSON.
  */
 export async function converse(options: RunOptions, context: Context): Promise<number> {
   if (options.outputFormat !== undefined && options.outputFormat !== "stream-json") {

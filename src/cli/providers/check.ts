@@ -1,4 +1,7 @@
-/** The check of one provider: whether its key resolves, whether its server answers with a model list, and what else is odd. */
+/**
+ * The check of one provider: whether its key resolves, whether its server answers with a model list, and what else is
+ * odd.
+ */
 import { baseUrlHint, effectiveBaseUrl, normalizeBaseUrl, RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import { endpointForCheck, findKey, keyAdvice, type ResolvedKey } from "../../config/endpoint.ts";
 import type { StoreOutside } from "../../config/keys/store.ts";

@@ -66,7 +66,10 @@ async function told<T>(name: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs the command; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing then. */
+/**
+ * Runs the command; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing
+ * then.
+ */
 export async function unsetKey({ arguments: words, context }: Invocation): Promise<void> {
   const { io } = context;
   const provider = findConfigured((await configured(context)).configuration, words[0] ?? "");
@@ -89,7 +92,10 @@ export async function unsetKey({ arguments: words, context }: Invocation): Promi
 /** Bytes of standard input; keys have a few hundred at most. */
 const INPUT_LIMIT = 64 * 1024;
 
-/** The key for `provider`, trimmed; `group` holds the command that asks. Throws `usage` for none, or for one that a header cannot carry. */
+/**
+ * The key for `provider`, trimmed; `group` holds the command that asks. Throws `usage` for none, or for one that a
+ * header cannot carry.
+ */
 export async function readKey(io: Io, provider: string, group: "providers" | "mcp" = "providers"): Promise<string> {
   const text = io.stdin.isTerminal ? await askHidden(io, `Key for ${provider}: `) : await readPiped(io.stdin);
   if (text === null || text.trim() === "") {
@@ -110,7 +116,9 @@ async function readPiped(stdin: Io["stdin"]): Promise<string> {
   return new TextDecoder().decode(bytes);
 }
 
-/** Removes the stored key of `provider`, if its entry says that it has one; a store that cannot be used is a warning. */
+/**
+ * Removes the stored key of `provider`, if its entry says that it has one; a store that cannot be used is a warning.
+ */
 export async function dropStoredKey(provider: ProviderEntry, context: Context): Promise<void> {
   const place = storeOf(provider);
   if (place === null) return;

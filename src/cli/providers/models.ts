@@ -114,7 +114,9 @@ export async function listRoles({ context }: Invocation): Promise<void> {
   await print(context, { json: { roles: found }, table: [["ROLE", "MODEL", "SET BY"], ...rows] });
 }
 
-/** Runs the command. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */
+/**
+ * Runs the command. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning.
+ */
 export async function setRole({ arguments: words, context }: Invocation): Promise<void> {
   const role = readRole(words[0] ?? "");
   const { provider, model } = readSelector(words[1] ?? "", "the model");

@@ -34,7 +34,9 @@ import { listModels } from "../../provider/backends/model_list.ts";
 import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
 import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
 
-/** Runs the command. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */
+/**
+ * Runs the command. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`.
+ */
 export async function addProvider(
   { options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>,
 ): Promise<void> {

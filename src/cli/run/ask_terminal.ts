@@ -8,8 +8,8 @@ import { askLine, isYes } from "../../terminal/prompt.ts";
 const SHOWN_LIMIT = 2000;
 
 /**
- * Asks on a terminal; anything but yes is a refusal, and words typed instead of yes or no go to the model as the reason.
- * Returns null without a terminal.
+ * Asks on a terminal; anything but yes is a refusal, and words typed instead of yes or no go to the model as the
+ * reason. Returns null without a terminal.
  */
 export function askOnTerminal(io: Io): AskPermission {
   return async (question, signal) => {

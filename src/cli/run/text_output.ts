@@ -229,8 +229,8 @@ function cut(text: string): string {
 }
 
 /**
- * Says that a request is sent again. Null where that was already said, since a large model takes minutes to load, and for a
- * connection that is refused and tried again within a second, which the final error reports.
+ * Says that a request is sent again. Null where that was already said, since a large model takes minutes to load, and
+ * for a connection that is refused and tried again within a second, which the final error reports.
  */
 function retryText({ kind, reason, restart, delayMs, attempt, maxRetries }: RetryNotice): string | null {
   if (restart) return `${reason}; retrying, the text so far is discarded`;

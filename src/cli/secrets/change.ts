@@ -20,8 +20,8 @@ import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { stagedPaths } from "./git_index.ts";
 
 /**
- * Writes nothing when a path is outside of the project, or a host is invalid. What is covered already is reported and not
- * written again.
+ * Writes nothing when a path is outside of the project, or a host is invalid. What is covered already is reported and
+ * not written again.
  */
 export async function addPaths({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<void> {
   const hosts = options.localEndpoint;
@@ -89,7 +89,9 @@ async function trustHosts(hosts: readonly string[], { root, record }: ProjectCon
   for (const host of hosts) await record.trustEndpoint(host);
 }
 
-/** Hosts that may get what is protected here, each with the reason, shown because new lines do not protect from them. */
+/**
+ * Hosts that may get what is protected here, each with the reason, shown because new lines do not protect from them.
+ */
 function trustedHosts(
   added: readonly string[],
   { root, localEndpoints, record }: ProjectContext,
@@ -115,8 +117,8 @@ function markerValue(path: string): string {
 }
 
 /**
- * Appends lines to the marker of `root`, which is created when there is none; everything in it stays as it is. Throws `usage`
- * when it is damaged or not a plain file, or when the system refuses.
+ * Appends lines to the marker of `root`, which is created when there is none; everything in it stays as it is. Throws
+ * `usage` when it is damaged or not a plain file, or when the system refuses.
  */
 async function addToMarker(root: string, lines: readonly string[]): Promise<void> {
   const path = join(root, MARKER_NAME);

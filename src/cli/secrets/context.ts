@@ -63,7 +63,10 @@ interface ProviderView {
   reason: string;
 }
 
-/** The provider that `--model`, the environment or the settings choose; or a sentence about why there is none. Asks no server. */
+/**
+ * The provider that `--model`, the environment or the settings choose; or a sentence about why there is none. Asks no
+ * server.
+ */
 export async function viewProvider(
   model: string | undefined,
   { context, localEndpoints }: { context: Context; localEndpoints: readonly string[] },

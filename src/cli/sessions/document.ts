@@ -1,4 +1,7 @@
-/** A stored session as a document: everything that was said, without what may not be written. Loaded with show and export. */
+/**
+ * A stored session as a document: everything that was said, without what may not be written. Loaded with show and
+ * export.
+ */
 import type { Home } from "../../platform/home.ts";
 import { judged } from "../../runtime/reopen_store.ts";
 import { sessionHtml, sessionMarkdown, sessionValue } from "../../session/export.ts";
@@ -11,8 +14,8 @@ import type { EXPORT_FORMATS } from "../conversation_commands.ts";
 export type ExportFormat = typeof EXPORT_FORMATS[number];
 
 /**
- * The session with its whole conversation, including what summaries replaced. What was read from files that are protected now,
- * and everything after it, is replaced by placeholders, as in transcripts.
+ * The session with its whole conversation, including what summaries replaced. What was read from files that are
+ * protected now, and everything after it, is replaced by placeholders, as in transcripts.
  */
 export async function openDocument(
   home: Home,

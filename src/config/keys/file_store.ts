@@ -1,6 +1,7 @@
 /**
  * `credentials.json` of the home: keys under AES-GCM, with the key of that beside them in `credentials.key`. This hides
- * them from a casual look and from searches for keys, not from whoever can read the home. Source: specification of keys.
+ * them from a casual look and from searches for keys, not from whoever can read the home. Source: specification of
+ * keys.
  */
 import type { Home } from "../../platform/home.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -72,7 +73,9 @@ async function writeEntries(home: Home, entries: Entries): Promise<void> {
   await home.write(FILE, JSON.stringify({ version: 1, entries: Object.fromEntries(entries) }, null, 2) + "\n");
 }
 
-/** The key file's key, created when there is none. Only inside the lock, and only while nothing depends on an older one. */
+/**
+ * The key file's key, created when there is none. Only inside the lock, and only while nothing depends on an older one.
+ */
 async function anyCipherKey(home: Home): Promise<CryptoKey> {
   if (await home.read(KEY_FILE) === null) {
     await home.write(KEY_FILE, crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toBase64() + "\n");

@@ -16,8 +16,8 @@ export function isGuard(entry: unknown): boolean {
 }
 
 /**
- * Returns the findings about the events without a guard. `installed`: the ledger says that it was installed here. A project that
- * never had one gets a warning; one that has lost a part of it a failure. `isStopped`: a file cannot be
+ * Returns the findings about the events without a guard. `installed`: the ledger says that it was installed here. A
+ * project that never had one gets a warning; one that has lost a part of it a failure. `isStopped`: a file cannot be
  * used, so that nothing can be added to it before it is repaired.
  */
 export function missingGuards(

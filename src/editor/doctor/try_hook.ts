@@ -42,8 +42,8 @@ export function subjectOf({ event = "", scope, name }: FoundArtifact): string {
 }
 
 /**
- * Tries every hook that was found, one after another, on a small project of its own. Hooks of events that the editor does
- * not know are reported as problems elsewhere.
+ * Tries every hook that was found, one after another, on a small project of its own. Hooks of events that the editor
+ * does not know are reported as problems elsewhere.
  */
 export async function tryHooks(hooks: readonly FoundArtifact[], context: TrialContext): Promise<Finding[]> {
   const known = hooks.flatMap((hook) => {

@@ -28,8 +28,8 @@ export function startsProgram({ entry }: FoundArtifact): boolean {
 }
 
 /**
- * Tries one server. A program is started and ended again; only addresses on this machine are requested: elsewhere the doctor
- * sends nothing, least of all the keys of its headers.
+ * Tries one server. A program is started and ended again; only addresses on this machine are requested: elsewhere the
+ * doctor sends nothing, least of all the keys of its headers.
  */
 export async function tryServer(server: FoundArtifact, root: string, io: Io): Promise<ServerTrial> {
   const subject = `server ${server.name}`;

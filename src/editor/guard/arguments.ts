@@ -42,8 +42,8 @@ function writtenPaths(given: unknown, tool: unknown): string[] {
 const WRAPPED_LIMIT = 16;
 
 /**
- * Returns a value in which each text that is JSON comes with what it holds: some tools are called so. Throws `usage` for more
- * texts within each other than any tool has.
+ * Returns a value in which each text that is JSON comes with what it holds: some tools are called so. Throws `usage`
+ * for more texts within each other than any tool has.
  */
 export function unwrapped(given: unknown, depth = 0): unknown {
   if (depth > WRAPPED_LIMIT) throw new AgentcliError("usage", "the arguments hold too many texts within each other");
@@ -101,8 +101,8 @@ export function isShellTool(name: unknown): boolean {
 }
 
 /**
- * Returns the lines among arguments that a shell gets. A single word is one where it is the name of a program and the call
- * says nothing else: many tools have a word for their operation.
+ * Returns the lines among arguments that a shell gets. A single word is one where it is the name of a program and the
+ * call says nothing else: many tools have a word for their operation.
  */
 export function* shellLinesIn(given: unknown, traits: CallTraits): Generator<string> {
   if (typeof given !== "object" || given === null) return;
@@ -132,8 +132,8 @@ export function* shellLinesIn(given: unknown, traits: CallTraits): Generator<str
 }
 
 /**
- * Returns the first member of a call that could carry more than a line and its directory, such as variables of the environment;
- * null when there is none. Numbers, truth values and what is empty carry nothing.
+ * Returns the first member of a call that could carry more than a line and its directory, such as variables of the
+ * environment; null when there is none. Numbers, truth values and what is empty carry nothing.
  */
 export function strangeMember(given: unknown, { isShell }: Pick<CallTraits, "isShell">): string | null {
   if (typeof given !== "object" || given === null) return null;
@@ -158,7 +158,10 @@ function isListed(name: string, value: unknown, isShell: boolean): boolean {
   return isShell && !ONE_WORD.test(text);
 }
 
-/** Returns the command lines among arguments: of each object one, since a program and its words may be two members of it. */
+/**
+ * Returns the command lines among arguments: of each object one, since a program and its words may be two members of
+ * it.
+ */
 export function* commandsIn(given: unknown): Generator<string> {
   if (typeof given !== "object" || given === null) return;
   const words: unknown[] = [];
@@ -170,7 +173,10 @@ export function* commandsIn(given: unknown): Generator<string> {
   if (words.length > 0) yield words.filter((word) => typeof word === "string").join(" ");
 }
 
-/** Returns why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
+/**
+ * Returns why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks
+ * against it.
+ */
 export async function checkArguments(
   given: unknown,
   { tool, lookup, tamperCheck }: { tool: unknown; lookup: ProtectedLookup; tamperCheck: TamperCheck },

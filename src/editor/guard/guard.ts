@@ -34,8 +34,8 @@ interface Refusal {
 }
 
 /**
- * Returns why the action is blocked; null when nothing speaks against it. Throws for input that cannot be checked: callers
- * block then too.
+ * Returns why the action is blocked; null when nothing speaks against it. Throws for input that cannot be checked:
+ * callers block then too.
  */
 export async function judge({ actions, cwd: named }: Question, place: GuardPlace): Promise<Refusal | null> {
   const cwd = named === null || named === "" ? place.cwd : resolve(place.cwd, named);
@@ -63,7 +63,9 @@ function isProject(root: string): boolean {
   return exists(join(root, ".git")) || exists(join(root, MARKER_NAME));
 }
 
-/** The disk, or the user's home: walking it takes longer than an editor waits, and no marker says that it is a project. */
+/**
+ * The disk, or the user's home: walking it takes longer than an editor waits, and no marker says that it is a project.
+ */
 function holdsEverything(root: string, userHome: string | null): boolean {
   return dirname(root) === root || (userHome !== null && isWithin(root, userHome));
 }

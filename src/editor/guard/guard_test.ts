@@ -104,7 +104,8 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "env --chdir=src cat ../.env",
       "ls secrets",
       "cat 'secrets'",
-      // A text that is shown names files all the same, is a name where it is one word, and ends where the shell ends it.
+      // A text that is shown names files all the same, is a name where it is one word, and ends where the shell ends
+      // it.
       `git commit -m "$(cat <<'EOF'\nsee secrets/plan.md\nEOF\n)"`,
       `git commit -m "$(cat <<'EOF'\nsee .env there\nEOF\n)"`,
       `tar c "$(cat <<'EOF'\nsecrets\nEOF\n)"`,

@@ -93,7 +93,9 @@ export class ProtectedLookup {
     return [...found];
   }
 
-  /** The rule that covers a path by any of its names: as written, with links resolved, or as another name of the file. */
+  /**
+   * The rule that covers a path by any of its names: as written, with links resolved, or as another name of the file.
+   */
   ruleAt(path: string): ProtectionRule | null {
     const real = realOrNamed(path);
     const status = quietly(() => lstatSync(real));
@@ -102,7 +104,9 @@ export class ProtectedLookup {
     return found === null || this.#isNowhere(real, found) ? null : found;
   }
 
-  /** A word may mean many paths: where there is no directory, a name that is protected at every depth does not count. */
+  /**
+   * A word may mean many paths: where there is no directory, a name that is protected at every depth does not count.
+   */
   #isNowhere(real: string, { pattern }: ProtectionRule): boolean {
     const directory = dirname(real);
     return !pattern.replace(/\/$/, "").includes("/") && !exists(directory) && this.set.rule(directory) === null;

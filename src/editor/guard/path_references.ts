@@ -42,8 +42,8 @@ export async function findPathReference(
 }
 
 /**
- * Returns why a command may not run although it names nothing that is protected: it names what turns the guard off. Null when it
- * does not. Throws `usage` for too many words.
+ * Returns why a command may not run although it names nothing that is protected: it names what turns the guard off.
+ * Null when it does not. Throws `usage` for too many words.
  */
 export function findTampering(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * The inputs that assistants give their hooks, and the answers that they accept, as tables: what a tool does, by its name, and
- * which of its arguments are checked. Anything not in a table is checked as a call of an unknown tool.
+ * The inputs that assistants give their hooks, and the answers that they accept, as tables: what a tool does, by its
+ * name, and which of its arguments are checked. Anything not in a table is checked as a call of an unknown tool.
  */
 import { fieldsOf, isRecord, parseJson, stringsOf, textOf } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -205,8 +205,8 @@ export function answerOf(id: AssistantId, event: string, refusal: string | null)
 }
 
 /**
- * Reads the JSON that an assistant gives its hook; `root`: where it was started, null where nothing says so. Throws `usage` for
- * anything else, and for another event.
+ * Reads the JSON that an assistant gives its hook; `root`: where it was started, null where nothing says so. Throws
+ * `usage` for anything else, and for another event.
  */
 export function readPayload(
   id: AssistantId,

@@ -16,7 +16,10 @@ const codex = (tool: string, input: unknown) => call("codex", tool, input);
 const cursor = (event: string, payload: Record<string, unknown>): Asked => ["cursor", event, payload];
 const patch = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 
-/** What must be blocked, beside what is much the same and must pass. `/P` stands for the project, which has no sandbox here. */
+/**
+ * What must be blocked, beside what is much the same and must pass. `/P` stands for the project, which has no sandbox
+ * here.
+ */
 const CASES: Readonly<Record<string, { blocked: Asked[]; open: Asked[] }>> = {
   "a read": {
     blocked: [

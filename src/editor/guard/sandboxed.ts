@@ -1,6 +1,7 @@
 /**
- * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- 'COMMAND'`, as one simple
- * command that every shell reads alike. Then it does not matter what it names: protected paths do not exist for it.
+ * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- 'COMMAND'`, as one
+ * simple command that every shell reads alike. Then it does not matter what it names: protected paths do not exist for
+ * it.
  */
 import { isAbsolute, isWithin, join, resolve } from "../../platform/path.ts";
 import { isFile, realOrNamed } from "../../platform/real_path.ts";
@@ -38,8 +39,8 @@ export function isSandboxed(line: string, place: CommandPlace): boolean {
 }
 
 /**
- * Returns the place that a command can write to, and where a shell would find the program: the file that it would run, or a
- * directory of PATH, whether or not it exists yet. Null where there is none.
+ * Returns the place that a command can write to, and where a shell would find the program: the file that it would run,
+ * or a directory of PATH, whether or not it exists yet. Null where there is none.
  */
 function replaceableBy(program: string, { path, cwd, roots }: CommandPlace): string | null {
   const inRoots = (place: string) =>

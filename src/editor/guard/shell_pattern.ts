@@ -29,8 +29,8 @@ export class PatternSearch {
   }
 
   /**
-   * Returns what `judge` finds of the first entry that the name means; null where it finds nothing. A name without a pattern means
-   * nothing here. Throws `usage` where it means too many entries.
+   * Returns what `judge` finds of the first entry that the name means; null where it finds nothing. A name without a
+   * pattern means nothing here. Throws `usage` where it means too many entries.
    */
   first<T>(name: ShellName, judge: (path: string) => T | null): T | null {
     const names = name.text.split("/");

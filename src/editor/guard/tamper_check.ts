@@ -1,6 +1,6 @@
 /**
- * Finds changes that would turn the guard off: to the markers, the hooks of the editors, and agentcli itself. A command or
- * a tool that names one is blocked, whatever it does with it: what a program does with a name is unknown.
+ * Finds changes that would turn the guard off: to the markers, the hooks of the editors, and agentcli itself. A command
+ * or a tool that names one is blocked, whatever it does with it: what a program does with a name is unknown.
  */
 import { decidesProtection, writeProtection } from "../../boundary/policy/write_protected.ts";
 import { lstatSync, statSync } from "../../platform/files.ts";
@@ -14,8 +14,8 @@ import type { ProtectedLookup } from "./lookup.ts";
 const CHANGING =
   /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|tee|truncate|dd|install|sed|perl|patch|tar|unzip|trash|rimraf|mount|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b|\s-delete\b|>\s*[^\s;&|]*[*?[{]/i;
 /**
- * The commands of agentcli that change what is installed, or loosen what is protected, in a text without quotes; `main.ts` is
- * a checkout's.
+ * The commands of agentcli that change what is installed, or loosen what is protected, in a text without quotes;
+ * `main.ts` is a checkout's.
  */
 const OWN_COMMANDS =
   /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|mcp|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow|apply|approve|edit|import|init|install|keep|pending|release|remove|restore|session|set|trust|uninstall)\b/i;
@@ -46,7 +46,10 @@ export class TamperCheck {
     this.#programs = new Set(this.#path.map((directory) => join(directory, "agentcli")));
   }
 
-  /** Returns why the path may not be changed, a few words; null when it is none of these, also under another name of the file. */
+  /**
+   * Returns why the path may not be changed, a few words; null when it is none of these, also under another name of the
+   * file.
+   */
   reasonAt(path: string): string | null {
     const real = realOrNamed(path);
     if (this.#agentcliHome !== null && isWithin(this.#agentcliHome, real)) return "it belongs to agentcli itself";

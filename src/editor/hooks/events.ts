@@ -1,4 +1,7 @@
-/** The events of an editor's hooks with what comes with them (seed §6.1; specification of the editor surface §4), and the hooks of the program. */
+/**
+ * The events of an editor's hooks with what comes with them (seed §6.1; specification of the editor surface §4), and
+ * the hooks of the program.
+ */
 import { isRecord, parseJson } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 
@@ -20,8 +23,8 @@ export const EVENTS = [
 export type HookEvent = (typeof EVENTS)[number];
 
 /**
- * The event whose hooks the editor runs inside of the new worktree, which has only what git brings; `ROOT_WORKSPACE_PATH`
- * in their environment names the project that it was made from.
+ * The event whose hooks the editor runs inside of the new worktree, which has only what git brings;
+ * `ROOT_WORKSPACE_PATH` in their environment names the project that it was made from.
  */
 export const WORKTREE_EVENT = "post_setup_worktree" satisfies HookEvent;
 

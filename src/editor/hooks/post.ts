@@ -156,8 +156,8 @@ async function note({ input, parameters }: PostHook, context: Context): Promise<
 const FILE_COUNT = 50_000;
 
 /**
- * Copies the named files and directories of `root` to the same place below `target`, and reports the result for each name.
- * What is there already stays; links are skipped; what is protected is copied only where it is named itself.
+ * Copies the named files and directories of `root` to the same place below `target`, and reports the result for each
+ * name. What is there already stays; links are skipped; what is protected is copied only where it is named itself.
  */
 async function copyInto(
   target: string,
@@ -239,8 +239,8 @@ const OPTIONS: readonly { program: RegExp; option: RegExp }[] = [
 ];
 
 /**
- * Returns a command line with such passwords as `(hidden)`, with the user's name where both are one word. An option of that letter
- * of another program of the line is hidden too: a command in a log is not there to be run again.
+ * Returns a command line with such passwords as `(hidden)`, with the user's name where both are one word. An option of
+ * that letter of another program of the line is hidden too: a command in a log is not there to be run again.
  */
 export function hideArguments(line: string): string {
   return OPTIONS.reduce(

@@ -66,7 +66,9 @@ function valueProblem(id: ScaffoldId, name: string, { value }: { value: string }
   return name === "file" && /^\.\.(?:\/|$)/.test(normalize(value)) ? "the file of notes lies in the project" : null;
 }
 
-/** Parameters by name. Throws `usage` for a name that the scaffold does not have, and for a value that it cannot have. */
+/**
+ * Parameters by name. Throws `usage` for a name that the scaffold does not have, and for a value that it cannot have.
+ */
 export function readParameters(id: ScaffoldId, settings: readonly string[]): Map<string, string> {
   const known = SCAFFOLDS[id].parameters;
   return new Map(settings.map((setting) => {

@@ -11,8 +11,8 @@ import { parametersOf, type Scripts, scriptsOf } from "./scaffold.ts";
 import { dirname } from "../../platform/path.ts";
 
 /**
- * Returns a hook as this version writes it, in the places and with the parameters and events that it has. Null for everything
- * else: anything but a scaffold, adopted ones, and those with an unfinished change.
+ * Returns a hook as this version writes it, in the places and with the parameters and events that it has. Null for
+ * everything else: anything but a scaffold, adopted ones, and those with an unfinished change.
  */
 export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: Installed): Artifact | null {
   if (kind !== "hook" || !isScaffold(name)) return null;

@@ -48,9 +48,9 @@ interface ApplyOptions {
 }
 
 /**
- * Makes the plan again and applies it, while no other agentcli does. Throws `usage` when it is not the expected one. When
- * one write fails, the others are undone and the failure is thrown. A kill at any moment leaves a ledger from which the
- * next run continues.
+ * Makes the plan again and applies it, while no other agentcli does. Throws `usage` when it is not the expected one.
+ * When one write fails, the others are undone and the failure is thrown. A kill at any moment leaves a ledger from
+ * which the next run continues.
  */
 export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOptions = {}): Promise<Plan> {
   return await home.locked(LEDGER, async () => {
@@ -120,7 +120,10 @@ async function fingerprint({ changes }: Plan): Promise<string> {
 /** Where first originals are kept, and which. */
 type Keeping = { home: Home } & Pick<ApplyOptions, "mayKeep">;
 
-/** Returns the ledger once the plan is done; `records` are those of the files that it writes, `dropped` those it forgets. */
+/**
+ * Returns the ledger once the plan is done; `records` are those of the files that it writes, `dropped` those it
+ * forgets.
+ */
 async function ledgerAfter(
   ledger: Ledger,
   plan: Plan,
@@ -219,7 +222,10 @@ function contentOf(resource: Resource): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Throws `policy_refused` where a plan would keep what may not be kept. What the ledger already holds was checked before. */
+/**
+ * Throws `policy_refused` where a plan would keep what may not be kept. What the ledger already holds was checked
+ * before.
+ */
 async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep: MayKeep): Promise<void> {
   const backups = (from: Ledger["artifacts"]) =>
     from.flatMap(({ resources }) => resources.flatMap(({ backup }) => backup === undefined ? [] : backup));

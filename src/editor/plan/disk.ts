@@ -1,4 +1,6 @@
-/** Files of an editor on the disk: read through the boundary's reader, written whole or not at all, never through links. */
+/**
+ * Files of an editor on the disk: read through the boundary's reader, written whole or not at all, never through links.
+ */
 import { sameBytes, utf8Text } from "../../platform/text.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -15,7 +17,10 @@ export interface FoundFile {
   mode: number | null;
 }
 
-/** Returns the file, or null when nothing is there. Throws `usage` for anything but a readable regular file, and for one that is too large. */
+/**
+ * Returns the file, or null when nothing is there. Throws `usage` for anything but a readable regular file, and for one
+ * that is too large.
+ */
 export function readFound(path: string): FoundFile | null {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
   if ("refused" in read) {
@@ -44,7 +49,8 @@ export function sameFile(one: Uint8Array | null, other: Uint8Array | null): bool
 
 /**
  * Returns the link between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
- * through one: it could lead out of the place that was shown. A `path` that is not below `base` is checked by itself alone.
+ * through one: it could lead out of the place that was shown. A `path` that is not below `base` is checked by itself
+ * alone.
  */
 export function linkOnTheWay(base: string, path: string): string | null {
   const names = isWithin(base, path) ? relativeTo(base, path).split("/") : [];

@@ -1,7 +1,8 @@
 /**
  * The ledger in the tool's home: what was installed, resource by resource with a hash of what was written, and of each
- * file the first original. While files are written it holds both what was there and what is to be there: a kill can come
- * between any two writes, and whichever the next run finds is known to be ours, so that what was begun can be finished.
+ * file the first original. While files are written it holds both what was there and what is to be there: a kill can
+ * come between any two writes, and whichever the next run finds is known to be ours, so that what was begun can be
+ * finished.
  */
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
@@ -71,7 +72,9 @@ const STORED_NAMES: Readonly<Record<string, string>> = {
 };
 const NAMES = Object.fromEntries(Object.entries(STORED_NAMES).map(([ours, stored]) => [stored, ours]));
 
-/** Returns the artifacts of a ledger with other names for their members; `list` is what their resources are called now. */
+/**
+ * Returns the artifacts of a ledger with other names for their members; `list` is what their resources are called now.
+ */
 function withNames(
   ledger: { artifacts: Record<string, unknown>[] },
   { list, names }: { list: string; names: Readonly<Record<string, string>> },
@@ -102,7 +105,9 @@ export async function readLedger(home: Home): Promise<Ledger> {
 /** Most characters of the ledger: the home would not read more back. */
 const LEDGER_LIMIT = 32 * 1024 * 1024;
 
-/** Writes the ledger. Call it inside of the ledger's lock. Throws `usage` when it would be too large to be read again. */
+/**
+ * Writes the ledger. Call it inside of the ledger's lock. Throws `usage` when it would be too large to be read again.
+ */
 export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
   const text = JSON.stringify(withNames(ledger, { list: "resources", names: STORED_NAMES }), null, 1) + "\n";
   if (text.length > LEDGER_LIMIT) {

@@ -8,7 +8,10 @@ import { hashOnDisk, textsOnDisk } from "./draft.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
 import { artifactId } from "../resources/artifact.ts";
 
-/** Returns what is installed for all users in directories that nobody named, one sentence each. `command`: what would reach it. */
+/**
+ * Returns what is installed for all users in directories that nobody named, one sentence each. `command`: what would
+ * reach it.
+ */
 export function systemElsewhere(
   { artifacts }: Pick<Ledger, "artifacts">,
   { isHere, command }: { isHere(one: Installed): boolean; command: string },

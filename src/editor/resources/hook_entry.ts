@@ -161,8 +161,8 @@ export function hooksOfEvent(event: string, value: unknown): HookInFile[] | null
 }
 
 /**
- * Returns the hooks of one member of the other agent's file: groups with a `matcher` for names of tools, and hooks in each. Null
- * when it is no list. Its events are its own and are not checked.
+ * Returns the hooks of one member of the other agent's file: groups with a `matcher` for names of tools, and hooks in
+ * each. Null when it is no list. Its events are its own and are not checked.
  */
 export function hooksOfOtherAgent(event: string, value: unknown): HookInFile[] | null {
   if (!Array.isArray(value)) return null;

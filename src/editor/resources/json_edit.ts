@@ -1,7 +1,7 @@
 /**
- * Changes to JSON with comments that touch nothing else: comments, order, indentation, line ends and the byte order mark
- * of everything around stay as they are. Adding and then removing gives back the same text. Each change costs about the
- * same however long the text is, so that thousands of entries can be changed one by one.
+ * Changes to JSON with comments that touch nothing else: comments, order, indentation, line ends and the byte order
+ * mark of everything around stay as they are. Adding and then removing gives back the same text. Each change costs
+ * about the same however long the text is, so that thousands of entries can be changed one by one.
  */
 import { TextProblem } from "../limits.ts";
 import {
@@ -90,7 +90,9 @@ function cut(container: JsonContainer, index: number): void {
   container.comma = hasComma && container.comma && children.length > 0;
 }
 
-/** Returns what stays of the space before a child: its comments; also the line end of one that `rest` would fall into. */
+/**
+ * Returns what stays of the space before a child: its comments; also the line end of one that `rest` would fall into.
+ */
 function leadLeft(lead: string, { before, rest }: { before: string; rest: string }): string {
   const kept = lead.trimEnd();
   const line = (before + kept).split("\n").at(-1) ?? "";
@@ -130,7 +132,8 @@ export function addItem(json: EditableJson, path: readonly string[], value: unkn
 
 /**
  * Restores what was between the brackets of an empty container; `original` is what was found. Does nothing
- * where the container was not an empty one of this kind, and where anything but white space between the brackets differs.
+ * where the container was not an empty one of this kind, and where anything but white space between the brackets
+ * differs.
  */
 export function restoreEmpty(json: EditableJson, path: readonly string[], { original }: { original: JsonNode }): void {
   const [now, then] = [nodeAt(json.root, path), nodeAt(original, path)];

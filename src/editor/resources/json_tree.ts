@@ -194,7 +194,10 @@ export function dataOf(node: JsonNode): unknown {
   return Object.fromEntries(node.children.map(({ key, value }) => [key, dataOf(value)]));
 }
 
-/** Returns the place of the member `name`; -1 when there is none. Throws {@link TextProblem} where the name occurs twice. */
+/**
+ * Returns the place of the member `name`; -1 when there is none. Throws {@link TextProblem} where the name occurs
+ * twice.
+ */
 export function memberAt({ children }: JsonContainer, name: string): number {
   const found = children.findIndex(({ key }) => key === name);
   if (found >= 0 && children.findLastIndex(({ key }) => key === name) !== found) {
@@ -203,7 +206,10 @@ export function memberAt({ children }: JsonContainer, name: string): number {
   return found;
 }
 
-/** Returns the value at the end of `path`; null when there is none. Throws {@link TextProblem} where a name occurs twice. */
+/**
+ * Returns the value at the end of `path`; null when there is none. Throws {@link TextProblem} where a name occurs
+ * twice.
+ */
 export function nodeAt(root: JsonNode, path: readonly string[]): JsonNode | null {
   let node: JsonNode = root;
   for (const name of path) {

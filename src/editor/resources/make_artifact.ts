@@ -90,7 +90,10 @@ export interface BundledFile {
   executable: boolean;
 }
 
-/** Returns a skill with what it bundles; `directory` instead of the dialect's own, for one copy that serves several assistants. */
+/**
+ * Returns a skill with what it bundles; `directory` instead of the dialect's own, for one copy that serves several
+ * assistants.
+ */
 export function makeSkill(
   name: string,
   files: readonly BundledFile[],
@@ -185,15 +188,16 @@ function scriptPath(path: string, event: HookEvent, { scope, base }: Pick<Places
   if (named === path || event !== WORKTREE_EVENT) return { bash, powershell };
   return {
     bash: `"\${ROOT_WORKSPACE_PATH:-.}"/${bash}`,
-    // Without double quotes, which a program that starts the shell may lose; an unset variable leaves the name as it is.
+    // Without double quotes, which a program that starts the shell may lose; an unset variable leaves the name as it
+    // is.
     powershell: `([IO.Path]::Combine([string]$env:ROOT_WORKSPACE_PATH, ${powershell}))`,
   };
 }
 
 /**
- * Runs a script's text in the shell that is there, since an execution policy forbids files and a second shell would cost
- * a third of a second. A missing script leaves no exit code, which is not 0 either. `tells`: a failure is written to
- * standard error; without that some assistants do not treat it as a refusal.
+ * Runs a script's text in the shell that is there, since an execution policy forbids files and a second shell would
+ * cost a third of a second. A missing script leaves no exit code, which is not 0 either. `tells`: a failure is written
+ * to standard error; without that some assistants do not treat it as a refusal.
  */
 export function powershellLine(
   script: string,
@@ -263,7 +267,10 @@ export function makeServer(name: string, server: McpServer, { to }: { to: Destin
   });
 }
 
-/** Returns a section of `AGENTS.md` (in `directory` of the project), of the old file of rules, or of the user's global rules. */
+/**
+ * Returns a section of `AGENTS.md` (in `directory` of the project), of the old file of rules, or of the user's global
+ * rules.
+ */
 export function makeSection(
   kind: "instructions" | "rule",
   name: string,

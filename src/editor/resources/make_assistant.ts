@@ -39,7 +39,10 @@ export function makeOwnServer(
   return artifact("mcp", SERVER_NAME, { to, resources: [resource] });
 }
 
-/** Returns the guard: its scripts, and an entry for each event that it answers. `os`: of one line, the shell that runs it. */
+/**
+ * Returns the guard: its scripts, and an entry for each event that it answers. `os`: of one line, the shell that runs
+ * it.
+ */
 export function makeAssistantGuard(
   scripts: Scripts,
   { os, ...to }: Destination & { os: "linux" | "darwin" | "windows" },
@@ -74,7 +77,10 @@ function entryOf(event: string, { os, ...to }: Destination & { os: string }): Re
   return hooks.form === "grouped" ? { hooks: [handler] } : handler;
 }
 
-/** Returns the lines that run the guard; those of a project name it from the project's directory as the assistant gives it. */
+/**
+ * Returns the lines that run the guard; those of a project name it from the project's directory as the assistant gives
+ * it.
+ */
 function linesOf(event: string, { dialect: { id, root }, places: { scope, base, scripts } }: Destination): Scripts {
   const [bash, powershell] = ["sh", "ps1"].map((ending) => {
     const path = `${scripts}/${GUARD_NAME}.${ending}`;

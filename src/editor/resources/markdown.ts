@@ -60,7 +60,9 @@ export function fieldText({ fields }: Frontmatter, key: string): string | null {
   return typeof value === "string" ? value : Array.isArray(value) ? value.join(",") : null;
 }
 
-/** Frontmatter with these fields, one line each, unquoted; empty ones are left out. Line ends of values become spaces. */
+/**
+ * Frontmatter with these fields, one line each, unquoted; empty ones are left out. Line ends of values become spaces.
+ */
 export function writeFrontmatter(fields: Readonly<Record<string, string | undefined>>, body: string): string {
   const lines = Object.entries(fields).flatMap(([key, value]) =>
     value === undefined || value === "" ? [] : [`${key}: ${value.replace(/(?<!\s)\s*[\r\n]+\s*/g, " ").trim()}`]

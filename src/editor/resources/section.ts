@@ -73,8 +73,8 @@ const BEGIN = /^(?:begin|start)$/;
 const END = /^(?:end|stop)$/;
 
 /**
- * Returns the sections that a text is divided into by comments, those of other installers too: a line that says "begin" or
- * "start", and a later one that says "end" or "stop" and names nothing new.
+ * Returns the sections that a text is divided into by comments, those of other installers too: a line that says "begin"
+ * or "start", and a later one that says "end" or "stop" and names nothing new.
  */
 export function sectionsIn(text: string): SectionMarks[] {
   const lines = text.split(/\r?\n/);

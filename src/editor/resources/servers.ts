@@ -34,7 +34,10 @@ export function isLiteralKey(name: string, value: string, { inHeader }: { inHead
     (isNamed && value !== "" && !isOnlyReferences(value));
 }
 
-/** Returns whether a word or an address holds a key: by its shape, as a password, or as a parameter with the name of one. */
+/**
+ * Returns whether a word or an address holds a key: by its shape, as a password, or as a parameter with the name of
+ * one.
+ */
 export function holdsKey(word: string): boolean {
   return hiddenIn(word) !== word;
 }
@@ -59,7 +62,9 @@ function shownWords(words: readonly string[]): string[] {
   return words.map((word, at) => shownWord(word, words[at - 1] ?? ""));
 }
 
-/** Returns the places of those words of a command line that hold a literal key (`--token=…`, `--password …`, `KEY=…`). */
+/**
+ * Returns the places of those words of a command line that hold a literal key (`--token=…`, `--password …`, `KEY=…`).
+ */
 export function argumentsWithKey(words: readonly string[]): number[] {
   return shownWords(words).flatMap((shown, at) => shown === words[at] ? [] : [at]);
 }
@@ -116,8 +121,8 @@ function shownAs(value: string): JsonNode {
 }
 
 /**
- * Returns the text of a file for display: keys that others wrote into it are hidden. A text that does not parse loses what looks
- * like a key by its shape, and what is in the place of one in an address or an option.
+ * Returns the text of a file for display: keys that others wrote into it are hidden. A text that does not parse loses
+ * what looks like a key by its shape, and what is in the place of one in an address or an option.
  */
 export function hideKeys(text: string): string {
   if (!text.includes('"mcpServers"')) return hiddenIn(text);

@@ -1,6 +1,6 @@
 /**
- * One table of a TOML file that others write too. Nothing around it changes: comments, order, line ends. What the table holds
- * is compared as text, so a comment that somebody adds to it is a change by hand.
+ * One table of a TOML file that others write too. Nothing around it changes: comments, order, line ends. What the table
+ * holds is compared as text, so a comment that somebody adds to it is a change by hand.
  */
 import { parseJson } from "../../platform/record.ts";
 import { TextProblem } from "../limits.ts";
@@ -21,7 +21,10 @@ interface Statement {
 
 /** A bare name, or one in quotes, and the space around it. */
 const NAME = /[ \t]*(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*/y;
-/** A comment, a text, a run without them and brackets, or one character. Up to two quotes can precede those that end a text. */
+/**
+ * A comment, a text, a run without them and brackets, or one character. Up to two quotes can precede those that end a
+ * text.
+ */
 const PIECE =
   /#[^\n]*|"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|(?!""")"(?:\\.|[^"\\\n])*"|(?!''')'[^'\n]*'|[^#"'[\]{}\n]+|[^]/y;
 
@@ -161,7 +164,10 @@ function placeOf(text: string, at: readonly string[]): Place | null {
   };
 }
 
-/** Returns the own values of a table with plain line ends and its header; null when the file has none. Throws {@link TextProblem}. */
+/**
+ * Returns the own values of a table with plain line ends and its header; null when the file has none. Throws
+ * {@link TextProblem}.
+ */
 export function readTable(text: string, at: readonly string[]): string | null {
   const place = placeOf(text, at);
   return place && text.slice(place.start, place.end).replaceAll("\r\n", "\n").trimEnd();

@@ -60,7 +60,9 @@ export interface Backend {
   /** Its field for the number of a slot, where requests side by side have a cache each. */
   slotField?: string;
   requestFields?: Record<string, unknown>;
-  /** The fields with which it ends reasoning by itself; `thinkersOnly`: it refuses them for models that do not reason. */
+  /**
+   * The fields with which it ends reasoning by itself; `thinkersOnly`: it refuses them for models that do not reason.
+   */
   reasoningCap?: { fields(tokens: number): Record<string, unknown>; thinkersOnly?: true };
   /** Returns how to make it parse tool calls itself, as an imperative; `parser` is vLLM's name of one, if known. */
   readCalls?(parser: string | undefined): string;
@@ -166,9 +168,9 @@ export interface Recognized {
 export interface Inquiry {
   list: ModelList | null;
   /**
-   * Returns the server, or null when nothing proves one. Its list, its headers, or its refusal decide where they can; else
-   * one or two endpoints of the likely servers are requested, without the key, none of which loads a model. Unreachable,
-   * slow and unreadable answers are no proof and no error; only the signal's reason is thrown.
+   * Returns the server, or null when nothing proves one. Its list, its headers, or its refusal decide where they can;
+   * else one or two endpoints of the likely servers are requested, without the key, none of which loads a model.
+   * Unreachable, slow and unreadable answers are no proof and no error; only the signal's reason is thrown.
    */
   recognize(): Promise<Recognized | null>;
   fetchList(): Promise<ModelList | null>;

@@ -1,6 +1,6 @@
 /**
- * The model servers that are known, and how each gives its models a larger window or parses their tool calls. What knows
- * them loads this module where it needs it, never at start.
+ * The model servers that are known, and how each gives its models a larger window or parses their tool calls. What
+ * knows them loads this module where it needs it, never at start.
  */
 import type { Backend } from "./backend.ts";
 import { docker } from "./docker.ts";

@@ -1,4 +1,6 @@
-/** The signs that an answer comes from elsewhere: of probes and of responses alike, from servers whose address is local. */
+/**
+ * The signs that an answer comes from elsewhere: of probes and of responses alike, from servers whose address is local.
+ */
 import type { ReceivedHeaders } from "../http/headers.ts";
 
 /** An answer, or what has arrived of it. */
@@ -68,8 +70,8 @@ export function signOfElsewhere({ headers, fields }: Answer): Sign | null {
 }
 
 /**
- * Returns whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, `x-cloud:latest`, each
- * also with a digest after it, in any case.
+ * Returns whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, `x-cloud:latest`,
+ * each also with a digest after it, in any case.
  */
 export function namesCloudModel(model: string): boolean {
   return /[:-]cloud(?::latest)?(?:@.*)?$/i.test(model.trim());

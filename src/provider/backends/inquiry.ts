@@ -1,6 +1,6 @@
 /**
- * Asks a server what it is, from its model list first, then by at most two further requests; and about its models: windows,
- * image input, and the needs of a chat template.
+ * Asks a server what it is, from its model list first, then by at most two further requests; and about its models:
+ * windows, image input, and the needs of a chat template.
  */
 import { once } from "../../platform/sleep.ts";
 import type { HttpClient } from "../http/client.ts";
@@ -118,8 +118,8 @@ function suspects(facts: Facts): ProbedBackend[] {
 }
 
 /**
- * Returns the windows of models in one batch; those that the server does not report are absent. Loads no model. Throws only
- * the signal's reason.
+ * Returns the windows of models in one batch; those that the server does not report are absent. Loads no model. Throws
+ * only the signal's reason.
  */
 export async function findWindows(
   inquiry: Inquiry,

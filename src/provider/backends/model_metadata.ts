@@ -60,7 +60,9 @@ export interface ModelMetadata {
 /** Parts that are stored with the time at which they were learned, in milliseconds since 1970. */
 const STAMPED = ["window", "toolCalls", "refused", "template"] as const;
 
-/** How long each stored part is valid, from the time of which part, and how it is read: undefined for anything invalid. */
+/**
+ * How long each stored part is valid, from the time of which part, and how it is read: undefined for anything invalid.
+ */
 const PARTS: Readonly<
   Record<
     Exclude<keyof ModelMetadata, "formerWindow">,

@@ -10,9 +10,9 @@ export async function readArguments(raw: string): Promise<ReadArguments> {
 }
 
 /**
- * Reads `raw`, and repairs what is complete but not quite JSON; null when that needs the library and it is not given. Text
- * that was cut is never closed for the model: a cut string looks like a short one. Backslashes that JSON does not know
- * are kept as they stand (paths, patterns).
+ * Reads `raw`, and repairs what is complete but not quite JSON; null when that needs the library and it is not given.
+ * Text that was cut is never closed for the model: a cut string looks like a short one. Backslashes that JSON does not
+ * know are kept as they stand (paths, patterns).
  */
 export function readArgumentsWith(raw: string, repair: RepairJson): ReadArguments;
 export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadArguments | null;

@@ -1,6 +1,6 @@
 /**
- * Sends a chat request, reads and classifies the reply, and sends it again where that is safe, or without reasoning where
- * there was too much of it.
+ * Sends a chat request, reads and classifies the reply, and sends it again where that is safe, or without reasoning
+ * where there was too much of it.
  */
 import type { Clock } from "../../platform/io.ts";
 import { grouped } from "../../platform/number.ts";

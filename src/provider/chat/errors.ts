@@ -1,7 +1,7 @@
 /**
- * Determines what a server's error is about, by tables, and turns it into a failure that a person can act on; never names the key
- * itself. Source: wire reference, §9 and §12. Texts are tested before the status: llama.cpp reports an overflow as 500, others
- * as 413 or 422.
+ * Determines what a server's error is about, by tables, and turns it into a failure that a person can act on; never
+ * names the key itself. Source: wire reference, §9 and §12. Texts are tested before the status: llama.cpp reports an
+ * overflow as 500, others as 413 or 422.
  */
 import { grouped } from "../../platform/number.ts";
 import { keyAdvice } from "../../config/endpoint.ts";
@@ -318,8 +318,8 @@ const PIECE = 4;
 
 /**
  * The server's own words about a key, to stand after {@link keyRefused}; empty where it has none. Beside what
- * {@link shownMessage} leaves out, every word is removed that has four letters in a row in common with the key or a header,
- * or in which the server itself left some out.
+ * {@link shownMessage} leaves out, every word is removed that has four letters in a row in common with the key or a
+ * header, or in which the server itself left some out.
  */
 function wordsAboutKey(
   error: ServerError,
@@ -362,7 +362,9 @@ export async function withServedModels(
   return failure.with({ hint: modelHint(failure.message, { endpoint, model, served }) });
 }
 
-/** The JSON objects of an error response, which may be a list or a stream of events, each with the error that it holds. */
+/**
+ * The JSON objects of an error response, which may be a list or a stream of events, each with the error that it holds.
+ */
 export function documentsIn(body: string): JsonRecord[] {
   const whole = parseJson(body);
   const values = whole === undefined

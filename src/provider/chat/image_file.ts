@@ -55,8 +55,8 @@ const FORMATS: readonly Format[] = [
 ];
 
 /**
- * Reads an image file. Its type is what its first bytes say; a name or a declared type decides nothing. `size` is that of
- * the whole file, where `bytes` are only its beginning.
+ * Reads an image file. Its type is what its first bytes say; a name or a declared type decides nothing. `size` is that
+ * of the whole file, where `bytes` are only its beginning.
  */
 export function readImage(
   bytes: Uint8Array,
@@ -119,7 +119,10 @@ function standsAlone(marker: number): boolean {
   return marker === 0x01 || (marker >= 0xd0 && marker <= 0xd9);
 }
 
-/** Start of frame, of any kind of compression: C0 to CF without the three that hold tables. Source: ITU-T T.81, table B.1. */
+/**
+ * Start of frame, of any kind of compression: C0 to CF without the three that hold tables. Source: ITU-T T.81, table
+ * B.1.
+ */
 function startsFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -216,6 +216,9 @@ function usageWith(usage: Usage | null, timings: Timings | null): Usage | null {
   };
 }
 
-/** For the model, with every call of a reply that ran into the token limit: the last is cut, and it is unknown which that is. */
+/**
+ * For the model, with every call of a reply that ran into the token limit: the last is cut, and it is unknown which
+ * that is.
+ */
 const CUT = "The reply was cut at the token limit, so this call was not run. " +
   "Send it again with shorter arguments, or do the work in smaller steps.";

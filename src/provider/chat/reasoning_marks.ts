@@ -13,8 +13,8 @@ const WORDS = /think|thought|reason|reflect|analysis/i;
 const NAME_LIMIT = 48;
 
 /**
- * Marks whose names do not show their meaning, with what closes them: Magistral, Gemma 4, Apertus, MedGemma, Pangu, and gpt-oss,
- * whose analysis may also be the channel of a call.
+ * Marks whose names do not show their meaning, with what closes them: Magistral, Gemma 4, Apertus, MedGemma, Pangu, and
+ * gpt-oss, whose analysis may also be the channel of a call.
  */
 const PAIRS: readonly (readonly [open: string, close: string])[] = [
   ["[THINK]", "[/THINK]"],

@@ -39,7 +39,8 @@ const REASONING = "reasoning_content";
 /**
  * Serializes a request. `refused` are fields that this server does not take; a refused `max_tokens` goes out under its
  * newer name, until that is refused too. Messages do not change, and keep their bytes from request to request: each is
- * serialized once, since a session of a thousand rounds sends its history a thousand times. What changes stands after them.
+ * serialized once, since a session of a thousand rounds sends its history a thousand times. What changes stands after
+ * them.
  */
 export function requestBody(request: ChatRequest, cache: ChatCache): RequestBody {
   const { refused, serialized, reasoningField } = cache;

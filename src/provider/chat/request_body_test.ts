@@ -63,7 +63,9 @@ const message: fc.Arbitrary<WireMessage> = fc.oneof(
   fc.record({ role: fc.constant("tool" as const), tool_call_id: fc.string(), content: text }),
 );
 
-/** A history becomes the next one: so many messages of it stay, these follow; copies are other objects of the same text. */
+/**
+ * A history becomes the next one: so many messages of it stay, these follow; copies are other objects of the same text.
+ */
 const step = fc.record({ kept: fc.nat({ max: 12 }), added: fc.array(message, { maxLength: 4 }), copied: fc.boolean() });
 
 Deno.test("whatever becomes of a history, its bytes are those of all its messages, and earlier ones stay", () => {

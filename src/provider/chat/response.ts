@@ -121,7 +121,9 @@ function cut(provider: string, end: "end" | "broken"): ProviderFailure {
 const AFTER_FINISH = 10_000;
 /** Milliseconds for the server to end the response after `[DONE]`, so that the connection can be used again. */
 const AFTER_DONE = 100;
-/** The reason that ends a timer. Without an explicit reason the runtime creates an error, with a stack, for every reply. */
+/**
+ * The reason that ends a timer. Without an explicit reason the runtime creates an error, with a stack, for every reply.
+ */
 const OVER = "over";
 
 /** How a body is read: the signal ends the reading, and the caller looks at it afterwards. */

@@ -133,7 +133,9 @@ export type PromptProgress = Omit<ChatDelta & { kind: "prefill" }, "kind">;
 /** Fields that hold reasoning; the first that is not empty counts, some servers fill two alike. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"] as const;
 
-/** Hands the parts of `value` to `message`. `event` is the name of the event it came in. Unknown shapes have no parts. */
+/**
+ * Hands the parts of `value` to `message`. `event` is the name of the event it came in. Unknown shapes have no parts.
+ */
 function readChunk(value: JsonRecord, { event, message }: { event: string; message: MessageAccumulator }): void {
   const error = event === "error" ? serverErrorOf(value) : serverErrorIn(value);
   message.failure ??= error;

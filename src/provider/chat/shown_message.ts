@@ -79,9 +79,9 @@ const DUMP = /(?:\b\d{1,3}\b[\s,;]+){7,}\d{1,3}\b|(?:\\+(?:x[0-9a-f]{2}|[0-7]{3}
 
 /**
  * `message` without the pieces of `texts` in it, each replaced by `…`: whatever has ten letters or digits in a row in
- * common with them, in any spacing, quoting or escaping. JSON that holds such a piece is replaced as a whole, and so is a
- * message that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for in.
- * Dumps of bytes are replaced whatever they hold.
+ * common with them, in any spacing, quoting or escaping. JSON that holds such a piece is replaced as a whole, and so is
+ * a message that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for
+ * in. Dumps of bytes are replaced whatever they hold.
  */
 export function withoutEcho(message: string, texts: readonly string[]): string {
   return withoutPieces(message, texts).replace(DUMP, "…");

@@ -18,9 +18,9 @@ const MESSAGE = "<|message|>";
 const TEXT_MARKS = new RegExp(`\`{3,}|<([\\w.:|-]{1,48})(?=\\s)|${MARK_CANDIDATE}`, "g");
 
 /**
- * `start`: nothing but white space came. `text`: an answer, in which a closing mark may still show that it was reasoning.
- * `opened`, `after`: right after the mark that opens or closes reasoning, where white space is dropped. `inside`:
- * reasoning. `answer`: an answer between marks of its own. `plain`: text until the end.
+ * `start`: nothing but white space came. `text`: an answer, in which a closing mark may still show that it was
+ * reasoning. `opened`, `after`: right after the mark that opens or closes reasoning, where white space is dropped.
+ * `inside`: reasoning. `answer`: an answer between marks of its own. `plain`: text until the end.
  */
 type State = "start" | "text" | "opened" | "inside" | "after" | "answer" | "plain";
 

@@ -109,7 +109,10 @@ function isClosed(pending: PendingCall): boolean {
   return pending.scanner.state === "closed" || pending.scanner.state === "more";
 }
 
-/** Returns the pieces joined; where that is no JSON and every piece repeats the one before and adds to it, the last piece. */
+/**
+ * Returns the pieces joined; where that is no JSON and every piece repeats the one before and adds to it, the last
+ * piece.
+ */
 function rawOf(pending: PendingCall): string {
   const joined = pending.parts.join("");
   if (pending.parts.length < 2 || !pending.growing || parseJson(joined) !== undefined) return joined;

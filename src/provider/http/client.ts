@@ -44,7 +44,9 @@ import type { Endpoint } from "../types.ts";
 const TEXT_TIME = 30_000;
 /** Wait in milliseconds after which a server that never responded before is probed over a second connection. */
 const TLS_SILENCE = 500;
-/** The reason that ends a watch. Without an explicit one the runtime creates an error, with a stack, for every request. */
+/**
+ * The reason that ends a watch. Without an explicit one the runtime creates an error, with a stack, for every request.
+ */
 const OVER = "over";
 
 export { takesConnections };
@@ -95,8 +97,8 @@ export class HttpClient {
   /**
    * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
    * signal's reason. `fetch` cannot distinguish a connect from a slow server: on loopback it is immediate, refused, or
-   * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after the time to connect of
-   * silence a second connection shows whether the address answers.
+   * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after the time to
+   * connect of silence a second connection shows whether the address answers.
    */
   async send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse> {
     const sent: Sent = { endpoint, request, url: urlOf(endpoint, request) };

@@ -49,7 +49,10 @@ export async function fetchJson(client: HttpClient, endpoint: Endpoint, request:
   });
 }
 
-/** Returns what `work` gives, or null where the server is not there, slow, or unreadable. Throws the signal's reason, and bugs. */
+/**
+ * Returns what `work` gives, or null where the server is not there, slow, or unreadable. Throws the signal's reason,
+ * and bugs.
+ */
 export async function orNull<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T | null> {
   try {
     return await work;

@@ -102,8 +102,8 @@ export interface ToolRoundCache {
 
 export interface CallFinding {
   /**
-   * `text`: written into the text and recovered from it. `cut`: the token limit came before a complete call. `refused`: the
-   * server does not support tool calling with this model.
+   * `text`: written into the text and recovered from it. `cut`: the token limit came before a complete call. `refused`:
+   * the server does not support tool calling with this model.
    */
   how: "native" | "text" | "none" | "cut" | "refused";
   /** Names and arguments are what was asked for. */

@@ -212,7 +212,8 @@ const ALLOWED = { times: 3, plusMs: 1000 };
 
 /**
  * Breaks a long reply off at its first piece and asks for a short one. `usualMs` is the time to the first token of a
- * short prompt; null where it is not known. Servers that write several replies at once are recognized by their speed alone.
+ * short prompt; null where it is not known. Servers that write several replies at once are recognized by their speed
+ * alone.
  */
 export async function checkStop(
   subject: Subject,

@@ -3,7 +3,9 @@
  * templates call both. Every row has a source; families without one get nothing.
  */
 
-/** How a model is sampled; what is absent is left to the server. A presence penalty is never set: edits repeat the file. */
+/**
+ * How a model is sampled; what is absent is left to the server. A presence penalty is never set: edits repeat the file.
+ */
 export interface Sampling {
   temperature: number;
   topP?: number;

@@ -75,7 +75,9 @@ function readWhole(text: string, { start, context }: { start: number; context: C
   return held(calls);
 }
 
-/** Calls as code of Python, one after the other, by the exact names of the tools; also printed ones, as Gemma writes. */
+/**
+ * Calls as code of Python, one after the other, by the exact names of the tools; also printed ones, as Gemma writes.
+ */
 function pythonCalls(message: string, context: CallContext): TextCall[] | null {
   const printed = /^print\(([^]*)\)$/.exec(message)?.[1] ?? message;
   const cursor = new Cursor(printed);
@@ -154,7 +156,9 @@ const BEFORE_FENCE = /^((?:[^\n`]+\n){1,8})\n?[ \t]*(?=```)/;
 const BEFORE_CALL =
   /^((?!here\b)(?:[^\n`<>[\]{}|"“”«»]+\n){1,8}?)\n?(?=\{|\[\{|[A-Za-z_][\w.]{0,40}(?:\(|:? ?\{)|(?:tool|function)[ _]call:)/i;
 
-/** Returns the offset of what `before` finds after one paragraph that shows no example, where a message may end with it. */
+/**
+ * Returns the offset of what `before` finds after one paragraph that shows no example, where a message may end with it.
+ */
 function behindParagraph(text: string, start: number, before: RegExp): number | null {
   const message = text.slice(start).trimStart();
   const [opening, paragraph = ""] = before.exec(message.slice(0, PARAGRAPH_LIMIT + 4)) ?? [];

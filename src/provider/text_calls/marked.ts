@@ -1,6 +1,6 @@
 /**
- * The strong forms: calls between marks, anywhere in a text that is not quoted or thought; after a mark as JSON, as Python,
- * as Gemma's maps, between tags, or name first.
+ * The strong forms: calls between marks, anywhere in a text that is not quoted or thought; after a mark as JSON, as
+ * Python, as Gemma's maps, between tags, or name first.
  */
 import { MARK_CANDIDATE, reasoningMarkAt } from "../chat/reasoning_marks.ts";
 import {

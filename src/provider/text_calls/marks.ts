@@ -1,4 +1,6 @@
-/** The marks around calls: one table, recognized by the words in their names, whatever their brackets and prefixes are. */
+/**
+ * The marks around calls: one table, recognized by the words in their names, whatever their brackets and prefixes are.
+ */
 
 /** A mark. `inner` ones stand between the parts of a call. */
 export interface CallMark {
@@ -140,7 +142,9 @@ export function openerTail(text: string): number {
   return text.length;
 }
 
-/** Returns the offset of the last line of `text` if it may become an announcement of calls; else the length of the text. */
+/**
+ * Returns the offset of the last line of `text` if it may become an announcement of calls; else the length of the text.
+ */
 export function lineTail(text: string): number {
   const start = text.lastIndexOf("\n") + 1;
   const line = text.slice(start, start + NAME_LIMIT);

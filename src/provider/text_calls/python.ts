@@ -66,7 +66,10 @@ function readString(cursor: Cursor, { quotes, unescape }: Notation): string | nu
   throw new Unreadable();
 }
 
-/** Reads keys and values up to and including `close`; `named`: keys are names. Throws where it has no end, or a key comes twice. */
+/**
+ * Reads keys and values up to and including `close`; `named`: keys are names. Throws where it has no end, or a key
+ * comes twice.
+ */
 export function readMap(
   cursor: Cursor,
   notation: Notation,

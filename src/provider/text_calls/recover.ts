@@ -12,8 +12,8 @@ interface Recovered {
   /** At least one, in the order of the text. */
   calls: TextCall[];
   /**
-   * The text without the calls: its parts without the white space around them, separated by an empty line. Up to the first
-   * call it is the text as it stands, so what was shown while streaming is the beginning of it.
+   * The text without the calls: its parts without the white space around them, separated by an empty line. Up to the
+   * first call it is the text as it stands, so what was shown while streaming is the beginning of it.
    */
   rest: string;
   /** The form of the first call; `bare` for a message that is nothing but calls. */
@@ -100,7 +100,9 @@ const NAME_WITHIN = 400;
 /** Characters between a mark that is not known and the name of a tool. */
 const NAME_BEHIND = 60;
 
-/** Lines with nothing but a tool's name that are looked at, and the characters after one in which its arguments stand. */
+/**
+ * Lines with nothing but a tool's name that are looked at, and the characters after one in which its arguments stand.
+ */
 const MOST_OPENERS = 8;
 const ARGUMENTS_WITHIN = 4000;
 

@@ -239,8 +239,8 @@ function withoutFrame(value: string): string {
 type RawArgument = readonly [name: string, value: string, json?: boolean];
 
 /**
- * Gives written values the types that the schema states; what is a string by the schema, or not in it, stays text whatever
- * it looks like. Null when a name comes twice: which one is meant is unknown.
+ * Gives written values the types that the schema states; what is a string by the schema, or not in it, stays text
+ * whatever it looks like. Null when a name comes twice: which one is meant is unknown.
  */
 export function typedArguments(
   raw: readonly RawArgument[],

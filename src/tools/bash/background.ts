@@ -1,6 +1,6 @@
 /**
- * Commands that run on while the model does something else. They run only where nothing is protected: no sandbox could be
- * kept accurate for hours beside a person and a model who change files. Loaded with the first of them.
+ * Commands that run on while the model does something else. They run only where nothing is protected: no sandbox could
+ * be kept accurate for hours beside a person and a model who change files. Loaded with the first of them.
  */
 import { AgentcliError } from "../../errors.ts";
 import { sandboxReason } from "../../boundary/sandbox/sandbox.ts";
@@ -16,7 +16,10 @@ const MOST = 8;
 /** Milliseconds to wait for more after a command begins to print. */
 const MOMENT_MS = 200;
 
-/** Returns why a command may not run by itself; null where it may. Asked before one starts, and before its output is read. */
+/**
+ * Returns why a command may not run by itself; null where it may. Asked before one starts, and before its output is
+ * read.
+ */
 export async function whyNotInBackground(context: ToolContext): Promise<string | null> {
   if (await sandboxReason(context) !== null) return "commands run in a sandbox here, which ends with the call";
   return context.sessionLabel === "open" ? null : "this session holds protected content";

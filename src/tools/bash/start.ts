@@ -34,8 +34,8 @@ const READ_COMMAND = '_c=; while IFS= read -r _l || [ "$_l" ]; do _c=$_c$_l$1; d
   'eval "unset _c _l; $_c" </dev/null';
 
 /**
- * Returns how `command` runs, unchanged, in bash, else in sh; PowerShell on Windows. Null when there is no shell that may
- * be started. Standard error goes where standard output goes, which keeps their order.
+ * Returns how `command` runs, unchanged, in bash, else in sh; PowerShell on Windows. Null when there is no shell that
+ * may be started. Standard error goes where standard output goes, which keeps their order.
  */
 export async function shellFor(
   command: string,

@@ -25,7 +25,9 @@ const REDACTED =
   "[a path became protected or was replaced meanwhile, and the command could see it: the command was ended, its output " +
   "from then on is redacted, and the files that it made or changed are protected. Run the command again]";
 
-/** Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule. */
+/**
+ * Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule.
+ */
 export const bashTool: Tool<BashInput> = {
   ...bashDeclaration,
   async run(input, context) {

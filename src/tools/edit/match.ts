@@ -144,8 +144,8 @@ function withSignsOf(found: string, edit: { old: string; new: string }): string 
 
 /**
  * Finds what an edit replaces: the exact text; else the text with other line ends; else with other quotes, dashes and
- * spaces; else the one place that differs in white space only, with `new` indented as the file is. Everything outside of
- * the replacements stays as it is.
+ * spaces; else the one place that differs in white space only, with `new` indented as the file is. Everything outside
+ * of the replacements stays as it is.
  */
 export function matchEdit(file: string, request: { old: string; new: string; all: boolean }): Match {
   const { old, all } = request;
@@ -332,8 +332,8 @@ function reindent(file: string, edit: LooseEdit): Replacement {
 }
 
 /**
- * The file's indentation of each new line, where `old` left out what distinguishes its lines: that of the line with the same
- * text, or at the same place, else that of the line before. Null where indentations distinguish them.
+ * The file's indentation of each new line, where `old` left out what distinguishes its lines: that of the line with the
+ * same text, or at the same place, else that of the line before. Null where indentations distinguish them.
  */
 function flattened(
   fileLines: readonly string[],

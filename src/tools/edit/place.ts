@@ -195,7 +195,10 @@ function unescaped(text: string): string {
   return text.replace(/\\([ntr"'\\])/g, (_, character) => ESCAPED[character] ?? character);
 }
 
-/** How models write a text plainer than the file: tried one by one where old_string is not found as it is, each for old_string and new_string alike; null where it does not apply. */
+/**
+ * How models write a text plainer than the file: tried one by one where old_string is not found as it is, each for
+ * old_string and new_string alike; null where it does not apply.
+ */
 const PLAINER: readonly ((text: string) => string | null)[] = [
   withoutLineNumbers,
   withoutSomeNumbers,

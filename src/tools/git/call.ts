@@ -39,7 +39,9 @@ export interface GitCall {
   limit: number;
 }
 
-/** For every call that can show content: drivers for that are named by attributes, and no setting turns all of them off. */
+/**
+ * For every call that can show content: drivers for that are named by attributes, and no setting turns all of them off.
+ */
 export const PLAIN_DIFF: readonly string[] = [
   "--no-ext-diff",
   "--no-textconv",
@@ -50,8 +52,8 @@ export const PLAIN_DIFF: readonly string[] = [
 ];
 
 /**
- * Runs git and returns what it prints; null when it fails, takes too long, or prints more than `limit` bytes. Its error output
- * is dropped, because it can quote content.
+ * Runs git and returns what it prints; null when it fails, takes too long, or prints more than `limit` bytes. Its error
+ * output is dropped, because it can quote content.
  */
 export async function callGit(
   repository: Repository,

@@ -15,8 +15,9 @@ const FILE_LIMIT = 4 * 1024 * 1024;
 const READ_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Returns which of the fragments (normalized) stand in a file of the commit that no rule covers or covered once: the file
- * may have another name now. Nothing where git, the commit or a sandbox for git is missing: then all of them count.
+ * Returns which of the fragments (normalized) stand in a file of the commit that no rule covers or covered once: the
+ * file may have another name now. Nothing where git, the commit or a sandbox for git is missing: then all of them
+ * count.
  */
 export async function standingInCommit(
   { firstHead: commit, revoked }: Pick<ProjectRecord, "firstHead" | "revoked">,

@@ -14,7 +14,8 @@ export async function status(work: GitWork, paths: readonly string[]): Promise<T
   const branch = await work.ask(["symbolic-ref", "--short", "-q", "HEAD"]);
   const entries = await work.names([...STATUS, "--", ...paths]);
   if (entries === null) return work.failed("status");
-  // In the sandbox every protected file differs from the index: what is staged counts, and what this program sees itself.
+  // In the sandbox every protected file differs from the index: what is staged counts, and what this program sees
+  // itself.
   const staged = new Map<string, string>();
   const others: string[] = [];
   for (const entry of entries) {

@@ -160,7 +160,10 @@ export class GitWork {
       await workspace.writeProtection({ path, real: realOrNamed(path) }) !== null;
   }
 
-  /** Returns the names that a program of the user filters, with the filter; without it git would store or write something else. */
+  /**
+   * Returns the names that a program of the user filters, with the filter; without it git would store or write
+   * something else.
+   */
   async filtered(names: readonly string[]): Promise<string[] | null> {
     if (names.length === 0) return [];
     const input = names.join("\0");
@@ -185,8 +188,8 @@ export class GitWork {
   }
 
   /**
-   * Returns why a text must not go into the repository; null when it may. Throws `policy_refused` for a remote model, which
-   * could otherwise guess protected content and ask whether it is right.
+   * Returns why a text must not go into the repository; null when it may. Throws `policy_refused` for a remote model,
+   * which could otherwise guess protected content and ask whether it is right.
    */
   async refuseText(text: string, display: string): Promise<ToolResult | null> {
     const refusal = await this.context.checkWrite?.(text, display) ?? null;
@@ -195,7 +198,9 @@ export class GitWork {
     return failure(`${refusal.message}.`, this.context);
   }
 
-  /** Tracked protected files that are not as git last saw them, judging by size and time: git itself does not see them. */
+  /**
+   * Tracked protected files that are not as git last saw them, judging by size and time: git itself does not see them.
+   */
   async protectedChanges(paths: readonly string[]): Promise<{ changed: string[]; gone: string[] }> {
     const { root } = this.context.workspace;
     const tracked = (await this.names(["ls-files", "-z", "--", ...paths]) ?? []).filter((name) => this.isCovered(name));

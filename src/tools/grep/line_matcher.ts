@@ -24,7 +24,9 @@ export interface SearchWatch {
 
 /** The longest pattern, in characters. */
 const LENGTH_LIMIT = 2_000;
-/** The longest line, in characters: the worst pattern takes 25 s for it (measured), most take a hundredth of a second. */
+/**
+ * The longest line, in characters: the worst pattern takes 25 s for it (measured), most take a hundredth of a second.
+ */
 const LINE_LIMIT = 1024 * 1024;
 /** Lines between two checks of the clock. */
 const LOOK_EVERY = 256;
@@ -34,8 +36,8 @@ const LITERAL = /^(?:[^\\^$.|?*+()[\]{}]|\\[^\w\s])*$/;
 /** A line end in a pattern, as a character or an escape. */
 const LINE_END = /\n|^(?:[^\\]|\\[^n])*\\n/;
 /**
- * A pattern that matches and checks only ASCII, and means the same in both dialects: no `.`, no negated sets, no flags, no `\<`, and
- * in a class none of ripgrep's operators.
+ * A pattern that matches and checks only ASCII, and means the same in both dialects: no `.`, no negated sets, no flags,
+ * no `\<`, and in a class none of ripgrep's operators.
  */
 const ASCII_ONLY =
   /^(?:[^\\.?*+(){}[\]\x80-\uffff]|\\[bdsw]|\\[!-/:;=?@[-`{-~]|\[(?!\^)(?:(?!--|&&|~~)[^\\[\]\x80-\uffff]|\\[dsw]|\\[!-/:-@[-`{-~])+\]|\((?:\?:|(?!\?))|\)|[?*+]|\{\d+(?:,\d*)?\})*$/;

@@ -8,7 +8,9 @@ import { makeGrepTool } from "./tool.ts";
 const RIPGREP = findExecutable("rg", Deno.env.get("PATH") ?? "", { notBelow: [] });
 const withRipgrep = { ignore: RIPGREP === null };
 
-/** A search with the real ripgrep behind a script that says in `started` that it ran; `before` and `after` are shell. */
+/**
+ * A search with the real ripgrep behind a script that says in `started` that it ran; `before` and `after` are shell.
+ */
 interface Watched {
   search(input: GrepInput): Promise<ToolResult>;
   /** Without ripgrep. */

@@ -28,7 +28,9 @@ const MOST_NAMES = 12;
 /** Characters of the arguments that are shown to a person in one line. */
 const SHOWN = 300;
 
-/** Returns the tools of the servers of a session: those with a function of their own first, in the order of the servers. */
+/**
+ * Returns the tools of the servers of a session: those with a function of their own first, in the order of the servers.
+ */
 export function mcpTools(offer: McpOffer): Tool[] {
   const direct = offer.exposed.tools.filter(({ exposure }) => exposure === "direct").map((one) =>
     directTool(offer, one)

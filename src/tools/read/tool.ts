@@ -97,8 +97,9 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
 }
 
 /**
- * Describes an image and attaches it where the model is known to take it: a server that cannot would refuse every request
- * from then on. Null for a file that is not an image. `bytes` may be its beginning only; `size` is that of the file.
+ * Describes an image and attaches it where the model is known to take it: a server that cannot would refuse every
+ * request from then on. Null for a file that is not an image. `bytes` may be its beginning only; `size` is that of the
+ * file.
  */
 async function showImage(
   bytes: Uint8Array,

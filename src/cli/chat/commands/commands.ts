@@ -19,7 +19,9 @@ type Work = (argument: string, target: CommandTarget) => Promise<void>;
 
 interface ChatCommand {
   brief: string;
-  /** It only shows something, or changes what a key may change at any time, so it need not wait for the running turn. */
+  /**
+   * It only shows something, or changes what a key may change at any time, so it need not wait for the running turn.
+   */
   isBeside: boolean;
   /** The hint of clients at what is typed after it; undefined where it is for a terminal, or starts another session. */
   inClients: string | undefined;

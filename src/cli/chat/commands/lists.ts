@@ -1,4 +1,7 @@
-/** Commands that list: the commands and keys, the models, the tools, the MCP servers, what the project has. Loaded with the first. */
+/**
+ * Commands that list: the commands and keys, the models, the tools, the MCP servers, what the project has. Loaded with
+ * the first.
+ */
 import type { AgentSession } from "../../../runtime/agent_session.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";

@@ -43,8 +43,8 @@ interface OfferedModel {
 }
 
 /**
- * All providers are asked at the same time; configured models of a server that does not answer are listed too. Throws the
- * signal's reason.
+ * All providers are asked at the same time; configured models of a server that does not answer are listed too. Throws
+ * the signal's reason.
  */
 export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
   const { io } = context;
@@ -203,8 +203,8 @@ interface Offer {
 }
 
 /**
- * Returns the selector of the chosen model, which is now the default; null when none was. Throws configuration errors, and the
- * signal's reason.
+ * Returns the selector of the chosen model, which is now the default; null when none was. Throws configuration errors,
+ * and the signal's reason.
  */
 export async function chooseFirstModel(
   { view, context, signal }: { view: ChatView; context: Context; signal: AbortSignal },

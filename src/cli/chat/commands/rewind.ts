@@ -1,4 +1,6 @@
-/** Going back to before a turn, restoring its files, sending its prompt again, and undoing that. Loaded with the first. */
+/**
+ * Going back to before a turn, restoring its files, sending its prompt again, and undoing that. Loaded with the first.
+ */
 import { counted } from "../../../platform/number.ts";
 import { AgentcliError } from "../../../errors.ts";
 import type { Workspace } from "../../../boundary/workspace/workspace.ts";
@@ -67,7 +69,9 @@ export async function undo(_: string, { chat, view }: CommandTarget): Promise<vo
   view.print([row(`undid ${turn}:`), ...fileRows(restored, workspace)]);
 }
 
-/** Removes the last turn and sends its prompt again; where it changed files, a person says whether to restore them too. */
+/**
+ * Removes the last turn and sends its prompt again; where it changed files, a person says whether to restore them too.
+ */
 export async function retry(_: string, { chat, view }: CommandTarget): Promise<void> {
   const point = (await chat.rewindPoints()).at(-1);
   if (point === undefined) throw new AgentcliError("usage", "there is no prompt to send again");

@@ -1,4 +1,7 @@
-/** Commands of the chat about its session: what fills it, how its model reasons, what may run, what changed. Loaded with the first. */
+/**
+ * Commands of the chat about its session: what fills it, how its model reasons, what may run, what changed. Loaded with
+ * the first.
+ */
 import { byteLength } from "../../../platform/text.ts";
 import { editProviders } from "../../../config/edit.ts";
 import { loadConfiguration } from "../../../config/load.ts";

@@ -1,4 +1,7 @@
-/** Sessions of a chat as a whole: resuming a stored one, starting another, naming and exporting this one. Loaded with the first. */
+/**
+ * Sessions of a chat as a whole: resuming a stored one, starting another, naming and exporting this one. Loaded with
+ * the first.
+ */
 import { isLocalProvider } from "../../../config/endpoint.ts";
 import { openHome } from "../../../platform/home.ts";
 import { counted } from "../../../platform/number.ts";
@@ -72,8 +75,8 @@ export async function rename(argument: string, { chat, view }: CommandTarget): P
 }
 
 /**
- * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its format is named
- * first (`json`, `html`, `markdown`), or recognized by the end of the file's name.
+ * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its format is
+ * named first (`json`, `html`, `markdown`), or recognized by the end of the file's name.
  */
 export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const { session, transcriptFile, recorder } = await chat.ready();

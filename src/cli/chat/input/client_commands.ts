@@ -49,7 +49,10 @@ async function ofProject(source: CommandSource): Promise<ClientCommand[]> {
   }));
 }
 
-/** The prompts of MCP servers. Where something is protected, a server's own descriptions are not sent: they may quote it. */
+/**
+ * The prompts of MCP servers. Where something is protected, a server's own descriptions are not sent: they may quote
+ * it.
+ */
 async function ofServers({ servers, session: { workspace } }: OpenSession): Promise<ClientCommand[]> {
   if (servers === null || workspace.protection.any) return [];
   const { serverCommands } = await import("../commands/mcp.ts");

@@ -70,8 +70,8 @@ export function briefOf({ file, kind }: CustomCommand, source: CommandSource): s
 
 /**
  * The prompt for a line that begins with a command of the project: the text of its file, with what was typed
- * after its name; null for any other line. Throws `policy_refused` for a protected file, `permission_denied` where a deny
- * rule of Read covers it, `usage` for one that cannot be sent.
+ * after its name; null for any other line. Throws `policy_refused` for a protected file, `permission_denied` where a
+ * deny rule of Read covers it, `usage` for one that cannot be sent.
  */
 export async function readCustom(
   line: string,

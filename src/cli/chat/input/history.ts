@@ -35,8 +35,8 @@ export async function addToHistory(home: Home, entry: string): Promise<void> {
 }
 
 /**
- * Keeps what was typed in a session for later chats, unless it may hold something protected. Never throws: a history that
- * cannot be written, or a text that may not leave, is not kept.
+ * Keeps what was typed in a session for later chats, unless it may hold something protected. Never throws: a history
+ * that cannot be written, or a text that may not leave, is not kept.
  */
 export async function rememberTyped(text: string, session: Session, io: Io): Promise<void> {
   try {

@@ -26,7 +26,9 @@ export interface SearchOptions {
   clock: Pick<Clock, "monotonic" | "sleep">;
 }
 
-/** Returns the paths that a word may mean, best first. Ignored ones and `.git` are left out; hidden ones need their dot. */
+/**
+ * Returns the paths that a word may mean, best first. Ignored ones and `.git` are left out; hidden ones need their dot.
+ */
 export async function findPaths(
   word: string,
   workspace: Workspace,
@@ -67,7 +69,9 @@ export function rankOf({ lower, base }: Pick<KnownPath, "lower" | "base">, wante
   return gaps === null ? null : KIND * 4 + Math.min(gaps, KIND - 1);
 }
 
-/** Letters from the first to the last of the word where its letters are apart; null where they do not occur in order. */
+/**
+ * Letters from the first to the last of the word where its letters are apart; null where they do not occur in order.
+ */
 function gapsIn(text: string, wanted: string): number | null {
   let [at, first] = [-1, -1];
   for (const letter of wanted) {

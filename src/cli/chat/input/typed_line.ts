@@ -130,8 +130,8 @@ export function readBeside(line: string): TypedCommand | null {
 }
 
 /**
- * Reads a line; a command of the chat takes precedence over one of the project, and a leading space makes any line a prompt.
- * Throws `usage` for a command that is not known, and what reading the file of one throws.
+ * Reads a line; a command of the chat takes precedence over one of the project, and a leading space makes any line a
+ * prompt. Throws `usage` for a command that is not known, and what reading the file of one throws.
  */
 export async function readTyped(line: string, chat: AgentSession): Promise<TypedLine> {
   // As in shells: nobody addresses a model with these words alone.

@@ -1,4 +1,7 @@
-/** Asks the user in the chat: for permission to run a tool call, for approval of a plan, and for the fields of MCP forms. */
+/**
+ * Asks the user in the chat: for permission to run a tool call, for approval of a plan, and for the fields of MCP
+ * forms.
+ */
 import {
   type AskPermission,
   deniedByPerson,

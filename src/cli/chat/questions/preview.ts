@@ -42,7 +42,9 @@ export async function diffRows(
   return [row(clean(name), "bold"), ...numberedRows(diff, width)];
 }
 
-/** Returns the lines of a unified diff, each with its number in the file: the new one, or the old one of a removed line. */
+/**
+ * Returns the lines of a unified diff, each with its number in the file: the new one, or the old one of a removed line.
+ */
 export function numberedRows(diff: string, width: number): Row[] {
   const lines = clean(diff, { multiline: true }).trimEnd().split("\n");
   const digits = String(lines.reduce((most, line) => Math.max(most, lastLine(line)), 1)).length;

@@ -1,4 +1,7 @@
-/** Runs the work of a chat: one thing at a time, in the order it was typed; control-C stops it, and leaves when repeated soon after. */
+/**
+ * Runs the work of a chat: one thing at a time, in the order it was typed; control-C stops it, and leaves when repeated
+ * soon after.
+ */
 import { AgentcliError } from "../../../errors.ts";
 import type { Clock } from "../../../platform/io.ts";
 import type { MessageQueue, QueuedMessage } from "../../../runtime/prompts.ts";

@@ -64,8 +64,8 @@ export class LentTerminal {
   }
 
   /**
-   * Lends the terminal for as long as the work takes, then prints what was kept, and what went wrong. Called while a key
-   * is handled: then no read is waiting, which would steal the next key from the program that has the terminal.
+   * Lends the terminal for as long as the work takes, then prints what was kept, and what went wrong. Called while a
+   * key is handled: then no read is waiting, which would steal the next key from the program that has the terminal.
    */
   async lend(work: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -41,9 +41,9 @@ interface Status {
 const GAP = " · ";
 
 /**
- * The line, at most `width` cells. Parts are dropped from the least important on: the rate, the window, the provider, the
- * model, of which a long name is cut before that. Where the model runs, a mode that asks less or does less, and `no-cloud`
- * stay at any width, shortened if need be.
+ * The line, at most `width` cells. Parts are dropped from the least important on: the rate, the window, the provider,
+ * the model, of which a long name is cut before that. Where the model runs, a mode that asks less or does less, and
+ * `no-cloud` stay at any width, shortened if need be.
  */
 export function statusRow({ session, mode, rate }: Status, width: number): Row {
   const modes = mode === "default" ? [] : [modeSpan(mode)];

@@ -1,4 +1,6 @@
-/** Programs that get the terminal of the chat: the person's editor, and commands of their own. Loaded with the first. */
+/**
+ * Programs that get the terminal of the chat: the person's editor, and commands of their own. Loaded with the first.
+ */
 import { AgentcliError } from "../../../errors.ts";
 import type { Io } from "../../../platform/io.ts";
 import { join } from "../../../platform/path.ts";
@@ -39,7 +41,10 @@ function editorFailed(editor: string, code: number): AgentcliError {
   );
 }
 
-/** Runs a command in the person's own shell, with the terminal; returns what to say of it. The model learns nothing of it. */
+/**
+ * Runs a command in the person's own shell, with the terminal; returns what to say of it. The model learns nothing of
+ * it.
+ */
 export async function runOutside(command: string, { io, cwd }: { io: Io; cwd: string }): Promise<Row[]> {
   const argv: [string, ...string[]] = io.os === "windows"
     ? [io.env("COMSPEC") ?? "cmd", "/d", "/s", "/c", command]

@@ -1,6 +1,6 @@
 /**
- * The one row that says what is being waited for, from Enter to the end of the turn. Pure: the times are given. Counters
- * change once a second, whatever arrives in between: a fast model causes no more traffic than a slow one.
+ * The one row that says what is being waited for, from Enter to the end of the turn. Pure: the times are given.
+ * Counters change once a second, whatever arrives in between: a fast model causes no more traffic than a slow one.
  */
 import { clean } from "../../../terminal/clean.ts";
 import { displayWidth, fit } from "../../../terminal/table.ts";

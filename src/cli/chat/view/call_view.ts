@@ -35,7 +35,10 @@ const LONGEST_WRITTEN = 500;
 /** Milliseconds between updates of a command's output. */
 const LOOK_MS = 250;
 
-/** The place of calls: the root of the project, from which files are named, and whether the session read nothing protected. */
+/**
+ * The place of calls: the root of the project, from which files are named, and whether the session read nothing
+ * protected.
+ */
 export interface CallPlace {
   root: string;
   isOpen: boolean;
@@ -124,7 +127,9 @@ export class CallView {
     });
   }
 
-  /** Returns the block of a call that has its result; none for one that was denied. `diff`: of the file that it changed. */
+  /**
+   * Returns the block of a call that has its result; none for one that was denied. `diff`: of the file that it changed.
+   */
   ended(event: TurnEvent & { kind: "tool_result" }, { diff, width }: { diff: string | null; width: number }): Row[] {
     const { item: { callId, name, content, isError, label }, details } = event;
     const call = this.#running.get(callId);

@@ -80,7 +80,9 @@ export function textRows(text: string, { width, style, first }: { width: number;
   );
 }
 
-/** Returns a name and its description in two columns, or below each other where the second would be too narrow to read. */
+/**
+ * Returns a name and its description in two columns, or below each other where the second would be too narrow to read.
+ */
 export function entryRows(name: string, text: string, { column, width }: { column: number; width: number }): Row[] {
   const isNarrow = width - column < 28;
   const indent = [span(" ".repeat(isNarrow ? 4 : column + 4))];

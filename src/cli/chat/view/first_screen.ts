@@ -20,7 +20,9 @@ const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D exits", "@ f
 /** Where the terminal itself edits the line. */
 export const LINE_KEYS: readonly string[] = ["/help commands", "Ctrl-C stops", "Ctrl-D exits", "@ files"];
 
-/** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; for a provider that they named, its selector. */
+/**
+ * Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; for a provider that they named, its selector.
+ */
 export function modelText(
   { provider, product, entry }: Pick<SessionModel, "provider" | "product"> & { entry: { id: string } },
 ): string {

@@ -72,7 +72,10 @@ export async function replaySession(
   turns.finish(null);
 }
 
-/** Returns the line that names a session: `session 1a2b3c4d · its name · 12 turns · 3h ago · provider:model · directory`. */
+/**
+ * Returns the line that names a session:
+ * `session 1a2b3c4d · its name · 12 turns · 3h ago · provider:model · directory`.
+ */
 async function sessionHead(opened: OpenSession, { io }: Context): Promise<string> {
   const { session } = opened;
   const { root } = session.workspace;
@@ -90,8 +93,8 @@ async function sessionHead(opened: OpenSession, { io }: Context): Promise<string
 }
 
 /**
- * Returns what may be sent again as the person's own words, which have no label: null for a protected prompt of which the
- * typed line is not known, since its text may hold what was attached.
+ * Returns what may be sent again as the person's own words, which have no label: null for a protected prompt of which
+ * the typed line is not known, since its text may hold what was attached.
  */
 export function wordsToSendAgain(prompt: UserItem): string | null {
   return prompt.typed === undefined && prompt.label !== "open" ? null : typedText(prompt);
@@ -148,8 +151,8 @@ type StoredChange = NonNullable<(TurnEvent & { kind: "tool_result" })["change"]>
 const LIMIT = 1024 * 1024;
 
 /**
- * Returns the changes by the ids of their calls, as far as they can be known: a file is followed from its content before
- * the turn, call by call.
+ * Returns the changes by the ids of their calls, as far as they can be known: a file is followed from its content
+ * before the turn, call by call.
  */
 async function storedChanges(
   items: readonly SessionItem[],
@@ -195,7 +198,9 @@ async function changesOf(number: number | undefined, undo: OpenSession["undo"]):
   return new Map(changes.map((change) => [change.path, change]));
 }
 
-/** Returns the content of a file before a turn changed it; null where there was none, undefined where it is not known. */
+/**
+ * Returns the content of a file before a turn changed it; null where there was none, undefined where it is not known.
+ */
 async function contentBefore(change: TurnChange | undefined): Promise<string | null | undefined> {
   const before = change?.label === "open" ? await change.before() : undefined;
   if (before?.kind === "absent") return null;
