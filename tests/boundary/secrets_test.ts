@@ -204,7 +204,7 @@ for (const version of [2, 3, 4]) {
     if (version === 3) await stage.git("add", "--intent-to-add", "--force", await stage.write("new.txt", "x"));
     await stage.git("update-index", "--index-version", String(version));
     const added = await runInProcess(["secrets", "add", ".env", "fresh.key"], { home });
-    assert.match(added.stderr, /git already holds \.env: its history .*; git rm --cached '\.env' takes it out/);
+    assert.match(added.stderr, /git already holds \.env: what is committed .*; git rm --cached '\.env' keeps it out/);
     const keys = await runInProcess(["secrets", "add", "keys"], { home });
     assert.match(keys.stderr, /git already holds keys\/a\.pem and 1 more: /);
     await stage.write("later.key", "x");

@@ -76,8 +76,8 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
 function takenNote([first = "", ...more]: readonly string[], root: string): string {
   const name = clean(relativeTo(root, first));
   const [others, path] = more.length === 0 ? ["", shellQuoted(name)] : [` and ${more.length} more`, "PATH"];
-  return `git already holds ${name}${others}: its history keeps the content for everybody who has the repository; ` +
-    `git rm --cached ${path} takes it out of the next commit`;
+  return `git already holds ${name}${others}: what is committed stays in the history, for everybody who has the ` +
+    `repository; git rm --cached ${path} keeps it out of the next commit`;
 }
 
 async function trustHosts(hosts: readonly string[], { root, record }: ProjectContext): Promise<void> {
