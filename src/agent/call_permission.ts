@@ -50,7 +50,7 @@ export async function permit(
   const message = answer === null
     ? `Permission denied: ${reason} Do not call ${tool.name} for this again; go on without it or say what is needed.`
     : answer.message;
-  await emit({ kind: "permission_denied", denial, subject, message: reason, told: answer?.told });
+  await emit({ kind: "permission_denied", denial, subject, message: reason, shown: answer?.shown });
   return { refused: message, interrupt: answer?.interrupt === true };
 }
 

@@ -15,11 +15,11 @@ export async function writeInParts(
   { state }: Pick<RunningTurn, "state">,
 ): Promise<string | null> {
   const last = calls.at(-1);
-  if (finish !== "length" || last === undefined || state.toldParts === true) return null;
+  if (finish !== "length" || last === undefined || state.askedForParts === true) return null;
   const { meantCall } = await import("../tools/meant_call.ts");
   const meant = meantCall({ name: last.name, input: {} }, session.tools);
   if (meant === null || "problem" in meant || meant.tool.name !== WRITE) return null;
-  state.toldParts = true;
+  state.askedForParts = true;
   return inParts(last.raw, session);
 }
 
@@ -32,8 +32,8 @@ export async function askForParts(
   session: Session,
   { state }: Pick<RunningTurn, "state">,
 ): Promise<ContinuePrompt | null> {
-  if (state.toldParts === true || (await unparsedTextCall(text, session.schemas))?.name !== WRITE) return null;
-  state.toldParts = true;
+  if (state.askedForParts === true || (await unparsedTextCall(text, session.schemas))?.name !== WRITE) return null;
+  state.askedForParts = true;
   const notice = "the response ended inside a call of Write; asked for the file in parts";
   return { text: inParts(text, session), notice };
 }

@@ -5,7 +5,7 @@ import type { SessionItem } from "../session/item.ts";
 /** Identical calls in a row that are answered with a notice, and that end the turn. */
 const SAME = { noticed: 3, stopped: 5 };
 /** How many failed calls in a row cause a notice for the model, and how many end the turn. */
-const FAILED = { told: 5, stopped: 8 };
+const FAILED = { warned: 5, stopped: 8 };
 /** A model that makes many wrong calls at once has not seen one of the messages yet. */
 const FAILED_RESPONSES = 3;
 /** Summaries in a row that stood for nothing but repeated calls: the model no longer knows what it did. */
@@ -56,7 +56,7 @@ export class LoopGuard {
   countResult(isError: boolean): string | null {
     if (isError) this.#failed++;
     else this.#forgetFailures();
-    return this.#failed === FAILED.told ? FAILURES_NOTICE : null;
+    return this.#failed === FAILED.warned ? FAILURES_NOTICE : null;
   }
 
   /** Asked after the results of a response. */

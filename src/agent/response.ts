@@ -39,7 +39,7 @@ export async function nextResponse(session: Session, turn: RunningTurn): Promise
   turn.state.responses++;
   if (session.items.some(showsImages)) await (await import("./context/vision.ts")).dropUnseenImages(session, turn);
   if (session.context.answered && session.model.windowSource === "assumed") {
-    await (await import("./context/calibrate.ts")).takeToldWindow(session);
+    await (await import("./context/calibrate.ts")).takeReportedWindow(session);
   }
   if (estimateOf(session) <= limitsOf(session.model).threshold) session.context.full = 0;
   else await (await import("./context/fit_context.ts")).fitContext(session, turn);

@@ -67,7 +67,7 @@ interface ServerParts {
   clock: Clock;
   known: ModelMetadata;
   /** Makes the profile again with what the server reported. */
-  profileWith(told: ModelFacts): Promise<RequestProfile>;
+  profileWith(facts: ModelFacts): Promise<RequestProfile>;
   findCompactModel(): Promise<SideModel | null>;
   /** Called with work that has to be done before the process ends. */
   later(work: Promise<unknown>): void;
@@ -117,9 +117,9 @@ export function connectServer(parts: ServerParts): SessionServer {
     }),
     templateNeeds: async () => (await template())?.needs ?? null,
     async learnedProfile() {
-      const told = (await template())?.told ?? null;
+      const facts = (await template())?.facts ?? null;
       // What was known before the session is in its profile.
-      return told === null || known.told !== undefined ? null : await parts.profileWith(told);
+      return facts === null || known.facts !== undefined ? null : await parts.profileWith(facts);
     },
     remember: keep,
     compactModel: asked(() => parts.findCompactModel()),

@@ -105,8 +105,8 @@ export class ShapeTrial {
     }
     await emitCacheInvalidation(this.#session, { emit }, { ...tried, callIds: [] });
     // What the server says of its template is cached as such: it may have another one tomorrow.
-    const isTold = context.templateNeeds === toolProtocol;
-    if (isToolCallFallback(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
+    const isReported = context.templateNeeds === toolProtocol;
+    if (isToolCallFallback(toolProtocol) && !isReported) await server.remember({ toolCalls: toolProtocol });
   }
 
   /** Restores the shape if there was no response: another failure says nothing about it. */

@@ -84,15 +84,15 @@ async function callOutcome(
     : await placedCall(asked, { workspace: session.workspace, signal: options.signal });
   const tool = session.tools.find(({ name }) => name === checked.tool) ?? meant.tool;
   if (options.isTwice && tool.mayRepeat !== true) {
-    const told = "This call stands twice in your reply. It was made once; its result stands above.";
-    const twice = outcome(call, { ...refusal(told), isError: false }, { session, interrupt: false });
+    const notice = "This call stands twice in your reply. It was made once; its result stands above.";
+    const twice = outcome(call, { ...refusal(notice), isError: false }, { session, interrupt: false });
     return await labeledByContent(twice, session);
   }
   if (tool.mayRepeat !== true && !options.guard.mayRun(tool.name, checked.value)) {
     return fail("This is the same call as before, with the same result. Use what you have, or try something else.");
   }
-  const told = { toolName: tool.name, callId: call.id, input: checked.value, label: sessionLabel(session) };
-  const hooked = await options.hooks?.before(told, options.signal);
+  const facts = { toolName: tool.name, callId: call.id, input: checked.value, label: sessionLabel(session) };
+  const hooked = await options.hooks?.before(facts, options.signal);
   const permitted = await permit(tool, { call, input: checked.value, hooked }, {
     ...options,
     session,
@@ -112,7 +112,7 @@ async function callOutcome(
   const result = notes.length === 0 ? ran : { ...ran, content: [...notes, ran.content].join("\n") };
   const done = await labeledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
-  const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
+  const after = await options.hooks.after({ ...facts, input: permitted.input }, done.item, options.signal);
   const added = [hooked?.context ?? "", after.context].filter((text) => text !== "");
   const interrupt = done.interrupt || after.stop;
   if (added.length === 0) return { ...done, interrupt };
@@ -131,10 +131,10 @@ function outcome(
 ): CallOutcome {
   // A result can quote the arguments, and those can quote anything that the model has read.
   const label = sessionLabel(session) === "open" ? result.label : "no-cloud";
-  const { details, change, label: _, ...told } = result;
+  const { details, change, label: _, ...shown } = result;
   const files = session.workspace.takeUsed();
   return {
-    item: { kind: "tool_result", callId: call.id, name: call.name, ...told, label, files },
+    item: { kind: "tool_result", callId: call.id, name: call.name, ...shown, label, files },
     details,
     change,
     interrupt,

@@ -84,16 +84,16 @@ export interface PermissionQuestion {
   reason: string;
 }
 
-/** An answer. `input` replaces what the model gave; `message` is for the model, `told` for the person who denied. */
+/** An answer. `input` replaces what the model gave; `message` is for the model, `shown` for the person who denied. */
 export type PermissionAnswer =
   | { behavior: "allow"; input?: Record<string, unknown> }
-  | { behavior: "deny"; message: string; told?: string; interrupt?: boolean };
+  | { behavior: "deny"; message: string; shown?: string; interrupt?: boolean };
 
 /** Returns the denial of a person, with words for the model; empty for none. */
 export function deniedByPerson(words: string): PermissionAnswer {
   return words === ""
-    ? { behavior: "deny", message: "The user denied this call.", told: "You said no." }
-    : { behavior: "deny", message: `The user denied this call. They said: ${words}`, told: `You said no: ${words}` };
+    ? { behavior: "deny", message: "The user denied this call.", shown: "You said no." }
+    : { behavior: "deny", message: `The user denied this call. They said: ${words}`, shown: `You said no: ${words}` };
 }
 
 /** Asks; null where nobody can answer. */

@@ -22,7 +22,7 @@ export interface TurnState {
   /** The last run of the check; absent where none ran. */
   check?: CheckResult;
   /** The model was told to write a file in parts. */
-  toldParts?: true;
+  askedForParts?: true;
 }
 
 /** The state of a turn that begins now. */
@@ -112,7 +112,7 @@ export function addUsage(sum: Usage, usage: Usage): void {
   sum.promptTokens += usage.promptTokens;
   sum.completionTokens += usage.completionTokens;
   sum.cachedTokens += usage.cachedTokens;
-  if (usage.cacheTold) sum.cacheTold = true;
+  if (usage.cacheReported) sum.cacheReported = true;
 }
 
 function figures(session: Session, state: TurnState, clock: Clock): TurnResult {

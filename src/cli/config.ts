@@ -21,7 +21,7 @@ import type { SCHEMA_OPTIONS } from "./program_commands.ts";
 export async function getSetting({ arguments: words, context }: Invocation): Promise<number> {
   const { key, current } = findSetting(words[0] ?? "");
   const value = current((await configured(context)).configuration);
-  const shown = value === undefined ? { told: `${key} is not set` } : { text: clean(settingText(value)) + "\n" };
+  const shown = value === undefined ? { message: `${key} is not set` } : { text: clean(settingText(value)) + "\n" };
   await print(context, { json: { key, value: value ?? null }, ...shown });
   return value === undefined ? 1 : 0;
 }
@@ -80,7 +80,9 @@ export async function unsetSetting({ arguments: words, context }: Invocation): P
   let removed = false;
   // Without a file there is nothing to remove, and no home to create.
   if (before.exists) await edit(context, (document) => void (removed = document.unsetSetting(key)));
-  const shown = removed ? { text: `${key}: ${clean(settingText(old))} → (not set)\n` } : { told: `${key} is not set` };
+  const shown = removed
+    ? { text: `${key}: ${clean(settingText(old))} → (not set)\n` }
+    : { message: `${key} is not set` };
   await print(context, { json: { key, old: removed ? old ?? null : null, changed: removed }, ...shown });
 }
 

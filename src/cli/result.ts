@@ -46,20 +46,20 @@ interface Result {
   /** Printed after the result, one line each; programs get none of them. */
   notes?: readonly string[];
   /** In place of a result. */
-  told?: string | undefined;
+  message?: string | undefined;
 }
 
 /** Prints the result of a command: JSON with `--json`, else its text or table on stdout; messages go to stderr. */
 export async function print(
   context: Context,
-  { json, text = "", table, none, told, notes = [] }: Result,
+  { json, text = "", table, none, message, notes = [] }: Result,
 ): Promise<void> {
   const { io, globals } = context;
   if (globals.json) return await io.stdout.write(jsonText(json));
   const hasRows = table !== undefined && table.length > 1;
-  const said = told ?? (hasRows ? undefined : none);
+  const said = message ?? (hasRows ? undefined : none);
   if (said !== undefined) await notice(context, said);
-  if (told === undefined) await io.stdout.write((hasRows ? tableFor(io.stdout, table) : "") + text);
+  if (message === undefined) await io.stdout.write((hasRows ? tableFor(io.stdout, table) : "") + text);
   for (const note of notes) await notice(context, note);
 }
 

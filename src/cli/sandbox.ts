@@ -34,11 +34,11 @@ export async function run(
   const sandbox = createSessionSandbox({ settings, home: home.path, roots: [root], io, projects });
   protection.refresh();
   const records = record === null ? [] : [record];
-  const told = { notify: (text: string) => warn(context, text) };
+  const output = { notify: (text: string) => warn(context, text) };
   // As for a remote model: the command sees nothing protected, unless it is exposed.
-  const scanner = new ContentScanner({ root, additional: [], local: false, protection, records }, told);
+  const scanner = new ContentScanner({ root, additional: [], local: false, protection, records }, output);
   const holdsProtected = (text: string) => scanner.holds([text]);
-  const openJudge = async (at: string) => at === root ? scanner : await scannerAt(home, at, told);
+  const openJudge = async (at: string) => at === root ? scanner : await scannerAt(home, at, output);
   for (const text of await sandbox.recoverUnfinished(root, openJudge)) await warn(context, text);
   const network = options.network || settings.network;
   const sandboxed = await sandbox.wrapCommand({

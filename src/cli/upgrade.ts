@@ -30,7 +30,7 @@ export async function lookUpRelease(
     json: { version: VERSION, newest, newer, address },
     ...newer
       ? { text: `${newest} is available; this is ${VERSION}\n`, notes }
-      : { told: `${VERSION} is the newest release` },
+      : { message: `${VERSION} is the newest release` },
   });
 }
 

@@ -51,7 +51,7 @@ export class McpHub {
         this.#refusal(server) === null
       ).map((one) => this.#learn(one, signal)),
     );
-    for (const one of this.#servers) one.isTold = true;
+    for (const one of this.#servers) one.isFixed = true;
   }
 
   /** Reads what is known of the servers; starts none. */
@@ -153,7 +153,7 @@ export class McpHub {
     const one = this.#usable(name);
     // What could pass something on must not run beside what may not be passed on.
     if (this.#options.scope().label() !== "open") await this.#endNetworked();
-    else await one.dropTold();
+    else await one.dropInformed();
     const forbidden = await this.forbidden(name, params);
     if (forbidden !== null) throw new ServerFailed(`may not be called. ${forbidden}`);
     return await one.request(method, params, options);

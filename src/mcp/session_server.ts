@@ -60,7 +60,7 @@ export class SessionServer {
   /** Why it cannot be used in this session; null where it can. */
   problem: string | null;
   /** The tools of the session are fixed: nothing of them changes from there on. */
-  isTold = false;
+  isFixed = false;
   readonly #options: HubOptions;
   #client: McpClient | null = null;
   #isolation: SandboxReason | null = null;
@@ -69,7 +69,7 @@ export class SessionServer {
   /**
    * When a protected session first sent it something, milliseconds since 1970: it knows, whatever the session forgets.
    */
-  #told: number | null = null;
+  #informed: number | null = null;
   /** The end of what it wrote to its standard error. */
   #log = new Uint8Array();
 
@@ -101,7 +101,7 @@ export class SessionServer {
     try {
       const { signal, progress, headers } = options;
       const elicit = this.#forms();
-      if (this.#options.scope().label() !== "open") this.#told ??= Date.now();
+      if (this.#options.scope().label() !== "open") this.#informed ??= Date.now();
       const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
       return await client.request(method, params, { signal, asks, ...headers && { headers } });
     } catch (error) {
@@ -141,8 +141,8 @@ export class SessionServer {
   }
 
   /** Ends a program that heard something in turns that are gone: it would pass it on as something open. */
-  async dropTold(): Promise<void> {
-    if (this.#told !== null && this.server.url === undefined) await this.drop();
+  async dropInformed(): Promise<void> {
+    if (this.#informed !== null && this.server.url === undefined) await this.drop();
   }
 
   /** A connection that fits what the session holds now. */
@@ -181,7 +181,7 @@ export class SessionServer {
     const { server } = this;
     const scope = this.#options.scope();
     this.#isolation = server.url === undefined ? await isolationOf(scope) : null;
-    this.#told = null;
+    this.#informed = null;
     const revision = this.manifest?.revision ?? null;
     let client = await this.#open();
     const late = AbortSignal.any([signal, AbortSignal.timeout(START_SECONDS * 1_000)]);
@@ -218,7 +218,7 @@ export class SessionServer {
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing from the time when something protected was there.
       const isOpen = this.#options.scope().label() === "open" && this.server.label === undefined;
-      if (isOpen && this.#told === null) this.#log = joined([this.#log, bytes]).slice(-MOST_BYTES);
+      if (isOpen && this.#informed === null) this.#log = joined([this.#log, bytes]).slice(-MOST_BYTES);
     };
     const link = await this.#openLink(log);
     // Also where nobody can fill in a form: some servers list other tools for clients without them.
@@ -262,7 +262,7 @@ export class SessionServer {
     // Resources are named after what the server holds.
     if (server.label === undefined || manifest.resources.length === 0) await storeManifest(home, hash, manifest);
     // The list stays the same during a session: a change would make the model server read everything again.
-    this.manifest = this.isTold ? this.manifest ?? manifest : manifest;
+    this.manifest = this.isFixed ? this.manifest ?? manifest : manifest;
   }
 
   async drop(): Promise<void> {

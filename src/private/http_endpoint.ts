@@ -77,9 +77,9 @@ async function answer(
     checkHeaders(headers, { method, params });
     return json(id, { result: await server.request(method, params, { signal, revision }) });
   } catch (error) {
-    const told = error instanceof RpcError ? error : new RpcError(RPC_CODES.internalError, "internal error");
-    const isBad = told.code === RPC_CODES.invalidParams && revision === MODERN;
-    return json(id, { error: told }, isBad ? 400 : STATUS[told.code]);
+    const shown = error instanceof RpcError ? error : new RpcError(RPC_CODES.internalError, "internal error");
+    const isBad = shown.code === RPC_CODES.invalidParams && revision === MODERN;
+    return json(id, { error: shown }, isBad ? 400 : STATUS[shown.code]);
   }
 }
 

@@ -279,10 +279,10 @@ export class PrivateService {
       // Whether an open file holds a copy depends on what is protected, and a client can write files to find out.
       if (await this.#budget.left() < COPY_COST) throw new Refused("budget");
       const answer = orAborted(session.openText(asked, signal), signal);
-      const told = await answer.catch(() => this.#missed("no_answer"));
-      if ("problem" in told) throw new Refused(told.problem);
-      if ("text" in told) return { kind: "text", text: told.text, why: "open" };
-      if (told.kept === "copy") await this.#budget.spend({ cost: COPY_COST, place: this.#place });
+      const opened = await answer.catch(() => this.#missed("no_answer"));
+      if ("problem" in opened) throw new Refused(opened.problem);
+      if ("text" in opened) return { kind: "text", text: opened.text, why: "open" };
+      if (opened.kept === "copy") await this.#budget.spend({ cost: COPY_COST, place: this.#place });
       return await this.#hold(session, asked, { client: call.client, signal });
     });
   }

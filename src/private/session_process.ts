@@ -39,7 +39,7 @@ export async function openInProcess(
     await process.kill();
   };
   try {
-    if (await orAborted(ask<boolean>("open", { rights, heard: heard.told() }), signal)) {
+    if (await orAborted(ask<boolean>("open", { rights, heard: heard.heardElsewhere() }), signal)) {
       return {
         problem: (paths) => orAborted(ask("problem", { paths }), signal),
         answer: (asked, signal) => ask("answer", { asked }, signal),
@@ -101,8 +101,8 @@ async function perform(session: PrivateSession, { method, params, signal, peer }
       case "text":
         return (await session.text(asked, signal)).slice(0, TEXT_LIMIT);
       case "openText": {
-        const told = await session.openText(asked, signal);
-        return "text" in told ? { text: told.text.slice(0, TEXT_LIMIT) } : told;
+        const opened = await session.openText(asked, signal);
+        return "text" in opened ? { text: opened.text.slice(0, TEXT_LIMIT) } : opened;
       }
       case "perform": {
         const task = params.task as Parameters<PrivateSession["perform"]>[0];

@@ -124,14 +124,14 @@ export type TurnEvent =
     change?: FileChange | undefined;
   }
   /**
-   * `message`: why the rules did not allow it. `told`: for the terminal where a person said no; it holds their words.
+   * `message`: why the rules did not allow it. `shown`: for the terminal where a person said no; it holds their words.
    */
   | {
     kind: "permission_denied";
     denial: PermissionDenial;
     subject: string;
     message: string;
-    told?: string | undefined;
+    shown?: string | undefined;
   }
   /**
    * A message that the user sent while the turn ran is part of the session; `text` as it was sent, `id` the client's.
@@ -146,7 +146,7 @@ export type TurnEvent =
   | { kind: "status"; status: "compacting" | null }
   /**
    * The check of what the turn changed. `rounds`: how often the turn continued because it failed, as it does where
-   * `isTold`.
+   * `isForModel`.
    */
   | {
     kind: "check";
@@ -155,7 +155,7 @@ export type TurnEvent =
     /** Null while it runs, and where it was ended at its time limit. */
     exitCode: number | null;
     rounds: number;
-    isTold: boolean;
+    isForModel: boolean;
     reason?: string;
   }
   | CacheInvalidation

@@ -71,11 +71,11 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
         case "response": {
           const usage = messageUsage(event.usage);
           const { item, model } = event;
-          const told = contentBlocks(shownWords(item, parent), trace).map((content) => {
+          const messages = contentBlocks(shownWords(item, parent), trace).map((content) => {
             const message = assistantMessage(item.id, { model, content: [content], usage });
             return line({ type: "assistant", message, parent_tool_use_id: parent, ...base() });
           });
-          return [streamed(blocks?.close()), ...told, streamed(blocks?.end(event.stopReason, usage))].join("");
+          return [streamed(blocks?.close()), ...messages, streamed(blocks?.end(event.stopReason, usage))].join("");
         }
         case "tool_result": {
           const { source, callId, label, content, isError } = event.item;

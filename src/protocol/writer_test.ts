@@ -71,7 +71,7 @@ const everything: TurnEvent[] = [
   { kind: "status", status: "compacting" },
   { kind: "status", status: null },
   { kind: "truncated", estimatedTokens: 100, promptTokens: 20, hint: "h" },
-  { kind: "check", command: "c", state: "failed", exitCode: 1, rounds: 1, isTold: true },
+  { kind: "check", command: "c", state: "failed", exitCode: 1, rounds: 1, isForModel: true },
   { kind: "notice", text: "n" },
 ];
 

@@ -47,7 +47,7 @@ export interface Usage {
   /** Of the prompt, taken from the server's cache; 0 where it does not say. */
   cachedTokens: number;
   /** The server says what it took from its cache; absent where it does not. */
-  cacheTold?: true;
+  cacheReported?: true;
   /** Milliseconds for reading the rest of the prompt; absent where the server does not say. */
   promptMs?: number;
 }

@@ -105,15 +105,15 @@ export class AgentSession {
   }
 
   /**
-   * Runs a command that the user typed; if the model `isTold`, its output goes out with the next prompt. Throws what a
+   * Runs a command that the user typed; with `isForModel`, its output goes out with the next prompt. Throws what a
    * scan of the output throws.
    */
   async runCommand(
     command: string,
-    { signal, onEvent, isTold }: Pick<TurnSurface, "signal" | "onEvent"> & { isTold: boolean },
+    { signal, onEvent, isForModel }: Pick<TurnSurface, "signal" | "onEvent"> & { isForModel: boolean },
   ): Promise<void> {
     const { runUserCommand } = await import("./user_input.ts");
-    const call = { io: this.#host.io, signal, emit: onEvent, isTold };
+    const call = { io: this.#host.io, signal, emit: onEvent, isForModel };
     await this.#between(({ session }) => runUserCommand(command, session, call));
   }
 

@@ -48,7 +48,7 @@ class WatchedCommands implements CommandWatch {
   #goesOn = false;
   /** Files that tools changed since the last snapshot. */
   readonly #ours = new Set<string>();
-  #isTold = false;
+  #isReported = false;
 
   constructor(options: WatchedSession) {
     this.#options = options;
@@ -146,8 +146,8 @@ class WatchedCommands implements CommandWatch {
       signal?.throwIfAborted();
       const reason = error instanceof AgentcliError ? error.message : diskReason(error);
       if (reason === null) throw error;
-      if (!this.#isTold) await this.#options.warn(`what commands change cannot be undone: ${reason}`);
-      this.#isTold = true;
+      if (!this.#isReported) await this.#options.warn(`what commands change cannot be undone: ${reason}`);
+      this.#isReported = true;
     }
   }
 }

@@ -107,11 +107,11 @@ export async function makeSession(
   const { ownChat, runsHere } = connectModel(parts, current);
   const roles = () => import("./role_models.ts");
   const roleParts = { ...parts, ownChat, scan, session: current };
-  const profileWith = async (told: ModelFacts, server = known.server) => {
+  const profileWith = async (facts: ModelFacts, server = known.server) => {
     const { thinking } = options;
     const maxReasoning = thinking === undefined ? undefined : EFFORT_TOKENS[thinking];
     const limited = maxReasoning === undefined ? chosen : { ...chosen, entry: { ...entry, maxReasoning } };
-    return withThinking(await profileOf(limited, { model, server, told }), thinking);
+    return withThinking(await profileOf(limited, { model, server, facts }), thinking);
   };
   const session: Session = createSession({
     ...keptChanges(options, parts, current),
@@ -122,10 +122,10 @@ export async function makeSession(
     tools,
     model,
     toolProtocol,
-    profile: await profileWith(known.told ?? {}),
+    profile: await profileWith(known.facts ?? {}),
     server: serverOf(options, parts, {
       // Nothing else says anything about a template.
-      profileWith: (told) => profileWith(told, "llama.cpp"),
+      profileWith: (facts) => profileWith(facts, "llama.cpp"),
       findCompactModel: async () => await (await roles()).findCompactModel(roleParts),
     }),
     explorer: tools.some(({ name }) => name === "Explore")

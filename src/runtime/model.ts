@@ -167,7 +167,7 @@ export function toolProtocolOf(
 /** Returns how requests to a model are made, by what is known of it and of its server. */
 export async function profileOf(
   { entry, demo }: ChosenModel,
-  { model, server, told }: { model: SessionModel; server: string | null | undefined; told: ModelFacts },
+  { model, server, facts }: { model: SessionModel; server: string | null | undefined; facts: ModelFacts },
 ): Promise<RequestProfile> {
   if (demo !== null) return plainProfile(entry);
   // Known servers alone have something to add to what is the same everywhere.
@@ -175,7 +175,7 @@ export async function profileOf(
     ? await import("../provider/backends/backends.ts")
     : { backendOf: () => undefined };
   const { local, temperature, contextWindow } = model;
-  return requestProfile({ entry, temperature, local, contextWindow, backend: backendOf(server ?? null), told });
+  return requestProfile({ entry, temperature, local, contextWindow, backend: backendOf(server ?? null), facts });
 }
 
 /** How long a server's list of models is waited for when a model is not configured, in milliseconds. */
@@ -235,7 +235,7 @@ export async function findModelMetadata(search: MetadataSearch): Promise<ModelMe
   // A server that refused the configured window and reports none is taken to be unchanged.
   const isRefused = contextWindow < Infinity && refusedWindow < contextWindow;
   if (!settled || (isRefused && found.window === null)) {
-    return found.server === null ? known : { ...known, server: found.server, told: found.told };
+    return found.server === null ? known : { ...known, server: found.server, facts: found.facts };
   }
   const { formerWindow } = known;
   if (contextWindow === Infinity && found.window === null && formerWindow !== undefined) {

@@ -204,8 +204,8 @@ export class PromptAdmission {
     let admitted = await admitPrompt(session, item, { allowed });
     if (hooks !== null) {
       // Hooks do not see a prompt that may not leave the session.
-      const told = admitted.admitted === "open" && item.label === "open" ? text : null;
-      const { blocked, context } = await hooks.submit(told, signal);
+      const shown = admitted.admitted === "open" && item.label === "open" ? text : null;
+      const { blocked, context } = await hooks.submit(shown, signal);
       if (blocked !== null) throw new AgentcliError("permission_denied", `a hook refused the prompt: ${blocked}`);
       if (context !== "") {
         admitted = await admitPrompt(session, { ...item, text: `${item.text}\n\n${context}` }, { allowed });

@@ -201,7 +201,7 @@ const NOTED = 20;
 export async function undoLastTurn({ session, undo }: OpenSession): Promise<UndoneTurn | null> {
   const { items, workspace } = session;
   const store = await undo();
-  const turn = store.turns({ untold: true }).at(-1) ?? store.turns().at(-1);
+  const turn = store.turns({ unreported: true }).at(-1) ?? store.turns().at(-1);
   if (turn === undefined) return null;
   const restored = await store.undo(turn, workspace);
   const prompts = items.filter(isPrompt);

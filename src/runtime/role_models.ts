@@ -104,7 +104,7 @@ export async function findExplorer(
   const known = await findModelMetadata({ host, home: project.home, client, endpoint, entry, later: parts.later });
   const subagent = { provider, entry, endpoint, place, demo: null, notices: [] };
   const side = sessionModel(subagent, { known, options: {} });
-  const profile = await profileOf(subagent, { model: side, server: known.server, told: known.told ?? {} });
+  const profile = await profileOf(subagent, { model: side, server: known.server, facts: known.facts ?? {} });
   const isBeside = workspace.local && !side.local;
   side.local &&= workspace.local;
   const seen = isBeside ? await parts.openWorkspace(subagent) : workspace;

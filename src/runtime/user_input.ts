@@ -55,14 +55,14 @@ export async function storeRules(
 const CALL_ID = "typed";
 
 /**
- * Runs a command and, where the model `isTold`, puts it with its output after what was said. No rule is asked: the
+ * Runs a command and, with `isForModel`, puts it with its output after what was said. No rule is asked: the
  * person wants it. What it prints is treated as what the model runs: from the sandbox where paths are protected, looked
  * through, and labeled. Throws `policy_refused` where it may not go to this model; then the session has nothing of it.
  */
 export async function runUserCommand(
   command: string,
   session: Session,
-  { io, signal, emit, isTold }: { io: Host["io"]; signal: AbortSignal; emit: TurnListener; isTold: boolean },
+  { io, signal, emit, isForModel }: { io: Host["io"]; signal: AbortSignal; emit: TurnListener; isForModel: boolean },
 ): Promise<void> {
   const options = { io, signal, emit, ask: () => Promise.resolve(null), resultBytes: resultRoom(session, 1) };
   await emit({ kind: "tool_start", callId: CALL_ID, toolName: tool.name, subject: command });
@@ -72,7 +72,7 @@ export async function runUserCommand(
   const text = `[The user ran this command: ${command}]\n${content}`;
   const files = session.workspace.takeUsed();
   const label = highestLabel([result.label, await labelOfTexts([text], "the command", session)]);
-  if (isTold) session.items.push({ kind: "user", origin: "note", text, label, files });
+  if (isForModel) session.items.push({ kind: "user", origin: "note", text, label, files });
   const item = { kind: "tool_result", callId: CALL_ID, name: tool.name, content, isError, label } as const;
   await emit({ kind: "tool_result", item, details });
 }

@@ -175,8 +175,8 @@ function readContent(value: unknown, facts: unknown): { text: string; images?: S
   if (!Array.isArray(value)) return null;
   const [first, ...rest] = value.map(fieldsOf);
   if (first?.type !== "text" || typeof first.text !== "string") return null;
-  const told = membersOf(facts);
-  const images = rest.map((block, at) => readImage(block, fieldsOf(told[at])));
+  const factsOfEach = membersOf(facts);
+  const images = rest.map((block, at) => readImage(block, fieldsOf(factsOfEach[at])));
   if (!images.every((image) => image !== null)) return null;
   return { text: first.text, ...(images.length === 0 ? {} : { images }) };
 }

@@ -168,9 +168,9 @@ export class UndoStore {
     });
   }
 
-  /** Returns the turns with changes that were not undone, in order; `untold`: nor refused in this process. */
-  turns({ untold = false }: { untold?: boolean } = {}): number[] {
-    const left = this.#all().filter(({ isRefused }) => !untold || isRefused !== true);
+  /** Returns the turns with changes that were not undone, in order; `unreported`: nor refused in this process. */
+  turns({ unreported = false }: { unreported?: boolean } = {}): number[] {
+    const left = this.#all().filter(({ isRefused }) => !unreported || isRefused !== true);
     return [...new Set(left.map(({ turn }) => turn))].sort((one, other) => one - other);
   }
 

@@ -72,7 +72,7 @@ export async function suggestPaths(path: ResolvedPath, context: ToolContext): Pr
 }
 
 /** How many names of a directory are shown. */
-const TOLD_NAMES = 12;
+const SHOWN_NAMES = 12;
 
 /** Returns a sentence with the names in the nearest existing directory. */
 async function whatIsThere(directory: string, context: ToolContext): Promise<string> {
@@ -82,10 +82,10 @@ async function whatIsThere(directory: string, context: ToolContext): Promise<str
     const names = (await namesIn(at, context)).filter(({ name }) => !SKIPPED.has(name));
     if (names.length === 0 && at !== context.workspace.root && at !== dirname(at)) continue;
     if (names.length === 0) break;
-    const told = names.slice(0, TOLD_NAMES).map((entry) => shownName(entry.name) + (entry.directory ? "/" : ""));
-    const more = names.length - told.length;
+    const shown = names.slice(0, SHOWN_NAMES).map((entry) => shownName(entry.name) + (entry.directory ? "/" : ""));
+    const more = names.length - shown.length;
     const where = path.display === "." ? "The project" : shownName(path.display);
-    return `${where} has: ${told.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+    return `${where} has: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
   }
   return "List the directory or search for the name.";
 }

@@ -34,7 +34,7 @@ const TEXT_LIMIT = 512 * 1024;
 /** Bytes of a program's output that are read. */
 const OUTPUT_LIMIT = 16 * 1024;
 /** Most errors that are reported to the model. */
-const TOLD = 3;
+const SHOWN = 3;
 
 const PYTHON = `import ast, sys
 try:
@@ -136,9 +136,9 @@ export async function syntaxNote(
   try {
     const found = await problemsOf(path, after, context);
     const known = found.length === 0 || before === "" ? [] : await problemsOf(path, before, context);
-    const told = found.filter(({ message }) => !known.some((one) => one.message === message)).slice(0, TOLD);
-    if (told.length === 0) return "";
-    const errors = told.map(({ line, message }) => `${line === null ? "" : `line ${line}: `}${cutText(message, 160)}`);
+    const shown = found.filter(({ message }) => !known.some((one) => one.message === message)).slice(0, SHOWN);
+    if (shown.length === 0) return "";
+    const errors = shown.map(({ line, message }) => `${line === null ? "" : `line ${line}: `}${cutText(message, 160)}`);
     return `\nThe file has a syntax error now: ${errors.join("; ")}. Call Edit to mend it.`;
   } catch {
     // The change stands, whatever happens to the checker.

@@ -53,7 +53,7 @@ Deno.test("what changed while a checker could see a protected path is protected"
   await inToolProject(async ({ context }) => {
     const sandbox: SessionSandbox = {
       settings: { mode: "auto", network: false, read: [], write: [], env: [] },
-      told: new Set(),
+      shown: new Set(),
       protectsElsewhere: () => Promise.resolve(false),
       recoverUnfinished: () => Promise.resolve([]),
       wrapCommand: () =>

@@ -17,7 +17,7 @@ export const SMALLEST_WINDOW = 512;
  * Takes over the window that the server reports now that the model has answered, where it was only assumed: a server
  * that was loading, or a router whose model was not loaded, did not report it before the first request.
  */
-export async function takeToldWindow(session: Session): Promise<void> {
+export async function takeReportedWindow(session: Session): Promise<void> {
   const window = await session.server.windowOnceLoaded();
   if (window !== null && window >= SMALLEST_WINDOW) setWindow(session, window, "found");
 }
@@ -83,9 +83,9 @@ async function followCache(
   { usage, sent }: { usage: Usage; sent: SentRequest },
   { emit }: { emit: TurnListener },
 ): Promise<void> {
-  const { promptTokens, cachedTokens, cacheTold, promptMs = 0 } = usage;
+  const { promptTokens, cachedTokens, cacheReported, promptMs = 0 } = usage;
   const { cache, said } = session.context;
-  if (cacheTold !== true || cachedTokens > promptTokens) return;
+  if (cacheReported !== true || cachedTokens > promptTokens) return;
   const { last } = cache;
   cache.last = { promptTokens, cachedTokens, bytes: sent.bytes };
   if (last === null || sent.bytes - sent.newBytes !== last.bytes) return;
@@ -147,7 +147,7 @@ export async function recordOverflow(
   const window = named !== undefined && named >= SMALLEST_WINDOW ? named : await server.findWindow();
   if (window !== null && window >= SMALLEST_WINDOW) {
     // Where the server reports no window, or another, a cut shows about how large it is.
-    const isGuess = failure.facts.dropped === true && window !== context.toldWindow;
+    const isGuess = failure.facts.dropped === true && window !== context.reportedWindow;
     if (model.windowSource === "configured" && window < model.contextWindow) {
       await emit({
         kind: "notice",

@@ -23,7 +23,7 @@ export interface ContextState {
     grew: boolean;
   } | null;
   /** The window that the server reported when a count looked as if it dropped a part of the prompt. */
-  toldWindow?: number | null;
+  reportedWindow?: number | null;
   /** Tokens of the longest prompt that the server took whole, by its own count. */
   provenTokens: number;
   /** The needs of the server's chat template; null where it does not say, undefined while it was not asked. */

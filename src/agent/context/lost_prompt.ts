@@ -38,17 +38,17 @@ export async function checkDropped(
   const { context, model, server, items } = session;
   const { promptTokens, isFirst, certain, fell } = count;
   const name = await server.recognize();
-  const told = context.toldWindow === undefined ? await server.findWindow() : context.toldWindow;
-  context.toldWindow = told;
+  const reported = context.reportedWindow === undefined ? await server.findWindow() : context.reportedWindow;
+  context.reportedWindow = reported;
   const estimatedTokens = estimateTokens(count.sent.bytes, context.bytesPerToken);
   const grew = context.counted?.grew === true;
   const isProven = fell && (certain || grew);
-  const isRoomTold = told !== null && told >= estimatedTokens;
-  if (!isProven && (isRoomTold || (told === null && !isFirst && !grew))) return null;
-  const held = isRoomTold ? null : told;
+  const isRoomReported = reported !== null && reported >= estimatedTokens;
+  if (!isProven && (isRoomReported || (reported === null && !isFirst && !grew))) return null;
+  const held = isRoomReported ? null : reported;
   // What only counted its cache would not have fallen like this: from here on its counts are of all of it.
   if (isProven && context.counted !== null) context.counted.grew = true;
-  const configured = told !== null && model.windowSource === "configured" && told < model.contextWindow
+  const configured = reported !== null && model.windowSource === "configured" && reported < model.contextWindow
     ? model.contextWindow
     : null;
   const hint = windowAdvice(name, { model: model.entry.id, configured });
@@ -65,8 +65,8 @@ export async function checkDropped(
     return new ProviderFailure("context_overflow", message, { kind: "context", dropped: true, contextWindow, hint });
   }
   // Nothing can be left out of a session's first words: their response is better than none.
-  if (told !== null && told < model.contextWindow) setWindow(session, contextWindow, "found");
-  await server.remember({ window: told ?? undefined });
+  if (reported !== null && reported < model.contextWindow) setWindow(session, contextWindow, "found");
+  await server.remember({ window: reported ?? undefined });
   return null;
 }
 

@@ -21,7 +21,7 @@ export interface FoundServer {
   /** Tokens; null when the server does not say. */
   window: number | null;
   /** Further facts about the model that it reports; null for none. */
-  told: ModelFacts | null;
+  facts: ModelFacts | null;
   /** Whether asking again would give the same: false after a failure, or while the model may not be loaded. */
   settled: boolean;
 }
@@ -45,7 +45,7 @@ export async function findServerWindow(
   search: WindowSearch,
 ): Promise<FoundServer> {
   const { model, signal } = search;
-  const found: FoundServer = { server: null, window: null, told: null, settled: false };
+  const found: FoundServer = { server: null, window: null, facts: null, settled: false };
   const limits = { timeoutMs: SEARCH_MS, signal };
   try {
     await withDeadline(limits, async (within) => {
@@ -55,7 +55,7 @@ export async function findServerWindow(
       found.server = (await inquiry.recognize())?.server ?? null;
       const backend = backendOf(found.server);
       found.window = await windowOf(inquiry, found.server, model);
-      found.told = await backend?.facts?.(inquiry, model) ?? null;
+      found.facts = await backend?.facts?.(inquiry, model) ?? null;
       const isAnswered = inquiry.list !== null || (answer !== null && NO_LIST.has(answer.status));
       found.settled = isAnswered && (search.loaded === true || backend?.window === undefined);
     });

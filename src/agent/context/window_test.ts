@@ -11,7 +11,7 @@ Deno.test("a list with the window is all that is requested from vLLM", async () 
     "http://127.0.0.1:8000/v1/models": list({ owned_by: "vllm", max_model_len: 40_960 }),
   });
   const found = await findServerWindow(client, endpointAt("http://127.0.0.1:8000/v1"), { model: "m", signal });
-  assert.deepEqual(found, { server: "vllm", window: 40_960, told: null, settled: true });
+  assert.deepEqual(found, { server: "vllm", window: 40_960, facts: null, settled: true });
   assert.equal(sent.length, 1);
 });
 
@@ -23,7 +23,7 @@ Deno.test("Ollama reports the window of a loaded model", async () => {
   let loading = 0;
   const load = { onLoading: () => void loading++ };
   const found = await findServerWindow(client, endpointAt(`${ollama}/v1`), { model: "m", signal, load });
-  assert.deepEqual(found, { server: "ollama", window: 4096, told: null, settled: true });
+  assert.deepEqual(found, { server: "ollama", window: 4096, facts: null, settled: true });
   assert.equal(loading, 0);
   assert.ok(sent.every((request) => request.method === "GET"));
 });
@@ -47,7 +47,7 @@ Deno.test("a model that Ollama has not loaded is loaded where that is wanted, an
 
 Deno.test("a dead server, a stranger and an abort are no errors", async () => {
   const strange = "http://127.0.0.1:9999/v1";
-  const nothing = { server: null, window: null, told: null, settled: false };
+  const nothing = { server: null, window: null, facts: null, settled: false };
   assert.deepEqual(
     await findServerWindow(standInClient({}).client, endpointAt(strange), { model: "m", signal }),
     nothing,

@@ -53,7 +53,7 @@ export function createTurnCheck(session: Session, turn: RunningTurn, start: Turn
     const goesOn = ran.state === "failed" && rounds < ROUND_LIMIT &&
       (turn.maxTurns === undefined || state.responses < turn.maxTurns);
     state.check = { command: chosen.command, passed: ran.state === "passed", rounds: goesOn ? rounds + 1 : rounds };
-    await turn.emit({ ...ran.event, rounds: state.check.rounds, isTold: goesOn });
+    await turn.emit({ ...ran.event, rounds: state.check.rounds, isForModel: goesOn });
     if (!goesOn) return false;
     const text = messageOf(chosen.command, ran.result, session);
     const label = highestLabel([ran.result.label, await labelOfTexts([text], "the check", session)]);
@@ -98,14 +98,20 @@ async function choose(
 interface RanCheck {
   state: "passed" | "failed" | "not_run";
   result: ToolResult;
-  event: Omit<TurnEvent & { kind: "check" }, "rounds" | "isTold">;
+  event: Omit<TurnEvent & { kind: "check" }, "rounds" | "isForModel">;
 }
 
 /** As `Bash` runs its commands: in the sandbox, without keys and standard input, bounded in time and output. */
 async function runCheck({ command, timeoutMs }: ProjectCheck, session: Session, turn: RunningTurn): Promise<RanCheck> {
   const { bashTool } = await import("../../tools/bash/tool.ts");
   const event = { kind: "check", command } as const;
-  await turn.emit({ ...event, state: "running", exitCode: null, rounds: turn.state.check?.rounds ?? 0, isTold: false });
+  await turn.emit({
+    ...event,
+    state: "running",
+    exitCode: null,
+    rounds: turn.state.check?.rounds ?? 0,
+    isForModel: false,
+  });
   // Of what is kept, one half is the end: all that the model may be shown.
   const resultBytes = 2 * resultRoom(session, 1);
   const result = await runTool(bashTool, {

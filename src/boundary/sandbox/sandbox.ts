@@ -108,10 +108,10 @@ export function gitUserOf(io: Pick<Io, "os" | "env">): GitUser {
 export function createSessionSandbox(options: SessionSandboxOptions) {
   let opened: ReturnType<typeof openSandbox> | null = null;
   /** Notices that were already shown. */
-  const told = new Set<string>();
+  const shown = new Set<string>();
   return {
     settings: options.settings,
-    told,
+    shown,
     /** Returns whether any project of this user has protected paths. */
     protectsElsewhere: async () => await options.projects?.any() ?? false,
     /** Judges what programs of dead agentcli processes left; see `unfinished.ts`. */
@@ -132,8 +132,8 @@ export function createSessionSandbox(options: SessionSandboxOptions) {
         const wrap = await (opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options)));
         const wrapped = typeof wrap === "function" ? await wrap(request) : wrap;
         if (wrapped.kind === "refused") return wrapped;
-        const notices = wrapped.notices.filter((notice) => !told.has(notice));
-        for (const notice of notices) told.add(notice);
+        const notices = wrapped.notices.filter((notice) => !shown.has(notice));
+        for (const notice of notices) shown.add(notice);
         return { ...wrapped, notices };
       } catch (error) {
         // Without a place to test a sandbox, or for the quarantine, commands are refused; everything else works.

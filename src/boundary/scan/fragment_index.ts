@@ -183,14 +183,14 @@ export class FragmentIndex {
     if (text.length < GRAM) return;
     const content = this.#content;
     /** Difference of offsets → end of the last reported stretch on it. */
-    const told = new Map<number, number>();
+    const reported = new Map<number, number>();
     const report = (start: number, at: number): boolean => {
-      if ((told.get(at - start) ?? 0) >= start + GRAM) return false;
+      if ((reported.get(at - start) ?? 0) >= start + GRAM) return false;
       const shared = extend(text, { start, content, at });
       const length = shared.end - shared.start;
       if (length < SHORTEST_FRAGMENT) return false;
       // A stretch that was cut continues before the cut, so that no 12 bytes across it are missed.
-      told.set(at - start, length < LONGEST_PIECE ? shared.end : shared.end - SHORTEST_FRAGMENT);
+      reported.set(at - start, length < LONGEST_PIECE ? shared.end : shared.end - SHORTEST_FRAGMENT);
       return found(shared);
     };
     let hash = hashOf(text, 0, GRAM);

@@ -61,7 +61,7 @@ export class AcpSession {
   #thinking: Thinking | undefined;
   #hasTitle: boolean;
   /** As the client knows them. */
-  #told = { options: "", mode: "" };
+  #reported = { options: "", mode: "" };
 
   constructor(connection: Connection, start: SessionStart) {
     const { options, context } = connection;
@@ -93,8 +93,8 @@ export class AcpSession {
   }
 
   settings(): { modes: ReturnType<typeof modeState>; configOptions: ConfigOption[] } {
-    this.#told.mode = this.#agent.mode;
-    return { modes: modeState(this.#agent.mode), configOptions: this.#toldOptions() };
+    this.#reported.mode = this.#agent.mode;
+    return { modes: modeState(this.#agent.mode), configOptions: this.#reportOptions() };
   }
 
   async open(signal: AbortSignal): Promise<void> {
@@ -167,7 +167,7 @@ export class AcpSession {
 
   async setMode(mode: unknown, call: RpcCall): Promise<Record<string, never>> {
     this.#agent.setMode(readMode(mode));
-    this.#told.mode = this.#agent.mode;
+    this.#reported.mode = this.#agent.mode;
     call.afterAnswer(() => this.#sendChanges());
     return await Promise.resolve({});
   }
@@ -187,7 +187,7 @@ export class AcpSession {
         throw invalidParams("unknown configuration option; there are mode, model and thinking");
     }
     call.afterAnswer(() => this.#sendChanges());
-    return await Promise.resolve({ configOptions: this.#toldOptions() });
+    return await Promise.resolve({ configOptions: this.#reportOptions() });
   }
 
   /** Ends the turn, then the session. */
@@ -323,18 +323,18 @@ export class AcpSession {
     };
   }
 
-  #toldOptions(): ConfigOption[] {
+  #reportOptions(): ConfigOption[] {
     const options = configOptions(this.#choices());
-    this.#told.options = JSON.stringify(options);
+    this.#reported.options = JSON.stringify(options);
     return options;
   }
 
   /** Sends what changed since the last update. */
   async #sendChanges(): Promise<void> {
-    const { options, mode } = this.#told;
-    const configured = this.#toldOptions();
+    const { options, mode } = this.#reported;
+    const configured = this.#reportOptions();
     if (this.#agent.mode !== mode) {
-      this.#told.mode = this.#agent.mode;
+      this.#reported.mode = this.#agent.mode;
       await this.#send({ sessionUpdate: "current_mode_update", currentModeId: this.#agent.mode });
     }
     if (JSON.stringify(configured) !== options) {
@@ -349,14 +349,14 @@ export class AcpSession {
   #host() {
     const { peer, client } = this.#connection;
     const host = hostOf(this.#context, { clientNames: true });
-    const told = (show: typeof host.notice, severity: "info" | "warning") => async (text: string) => {
+    const showing = (show: typeof host.notice, severity: "info" | "warning") => async (text: string) => {
       await show(text);
       await this.#updates.notice(text, severity);
     };
     return {
       ...host,
-      notice: told(host.notice, "info"),
-      warn: told(host.warn, "warning"),
+      notice: showing(host.notice, "info"),
+      warn: showing(host.warn, "warning"),
       ...client().readsFiles
         ? { unsaved: editorText({ peer, sessionId: this.id, clock: this.#context.io.clock }) }
         : {},

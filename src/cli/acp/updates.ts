@@ -44,7 +44,7 @@ export class TurnUpdates {
   readonly #trace = traceLabel();
   readonly #calls = new Map<string, OpenCall>();
   /** Messages whose words were sent piece by piece, or as a placeholder. */
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
   #checks = 0;
   #compactions = 0;
   #isCompacting = false;
@@ -131,7 +131,7 @@ export class TurnUpdates {
     }
     await this.#compaction("failed");
     this.#calls.clear();
-    this.#told.clear();
+    this.#sent.clear();
   }
 
   async #words({ messageId, delta }: TurnEvent & { kind: "delta" }): Promise<void> {
@@ -139,7 +139,7 @@ export class TurnUpdates {
     if (delta.kind !== "text" && delta.kind !== "reasoning") return;
     const sessionUpdate = delta.kind === "text" ? "agent_message_chunk" as const : "agent_thought_chunk" as const;
     if (this.isOpen || showProtected) {
-      this.#told.add(`${sessionUpdate} ${messageId}`);
+      this.#sent.add(`${sessionUpdate} ${messageId}`);
       await send({ sessionUpdate, content: textBlock(delta.text), messageId });
     }
   }
@@ -157,7 +157,7 @@ export class TurnUpdates {
     const { send, showProtected, place } = this.#options;
     const words = [["agent_thought_chunk", item.reasoning], ["agent_message_chunk", item.text]] as const;
     for (const [sessionUpdate, text] of words) {
-      if (text.trim() === "" || this.#told.has(`${sessionUpdate} ${item.id}`)) continue;
+      if (text.trim() === "" || this.#sent.has(`${sessionUpdate} ${item.id}`)) continue;
       const shown = showProtected ? text : shownText(text, item.label);
       await send({ sessionUpdate, content: textBlock(shown), messageId: item.id });
     }

@@ -248,8 +248,8 @@ export class LineChat implements ChatView {
       const typed = await readTyped(text, this.#chat);
       const output = textOutput(io, globals);
       if (typed.kind !== "prompt") {
-        const told = (event: TurnEvent) => typed.kind === "shell" ? this.#shellEvent(event) : output.event(event);
-        await runLine(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit: told });
+        const emit = (event: TurnEvent) => typed.kind === "shell" ? this.#shellEvent(event) : output.event(event);
+        await runLine(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
         return this.#code;
       }
       const asking = askInChat(this.#chat, this);

@@ -79,8 +79,8 @@ function startGroups(context: Context, client: HttpClient): [Check["id"], Promis
   ];
   return groups.map(([id, work]) => {
     // What Deno does not permit is reported in its place, and the rest is checked all the same.
-    const told = work.catch((error) => [failed(id, error)]);
-    const bounded = Promise.race([told, tooLate(id, context)]);
+    const checked = work.catch((error) => [failed(id, error)]);
+    const bounded = Promise.race([checked, tooLate(id, context)]);
     // A bug in one check shows when its turn comes; until then it must not end the process.
     bounded.catch(() => {});
     return [id, bounded];

@@ -19,9 +19,9 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   const { io, globals } = context;
   const [scaffold = "", event = "", assistant] = words;
   const answer = async (decision: string, refusal: string | null) => {
-    const told = await answerFor(assistant, event, refusal);
-    if (decision !== "" || told !== "") {
-      await io.stdout.write((decision || `${clean(scaffold)}: blocked ${clean(event)}\n`) + told);
+    const answer = await answerFor(assistant, event, refusal);
+    if (decision !== "" || answer !== "") {
+      await io.stdout.write((decision || `${clean(scaffold)}: blocked ${clean(event)}\n`) + answer);
     }
   };
   const block = async (text: string) => {
@@ -46,6 +46,6 @@ export async function run({ options, arguments: words, context }: Invocation<typ
 async function answerFor(assistant: string | undefined, event: string, refusal: string | null): Promise<string> {
   if (assistant === undefined || !isAssistant(assistant)) return "";
   const { answerOf } = await import("../../editor/guard/payloads.ts");
-  const told = answerOf(assistant, event, refusal);
-  return told === null ? "" : `${told}\n`;
+  const answer = answerOf(assistant, event, refusal);
+  return answer === null ? "" : `${answer}\n`;
 }

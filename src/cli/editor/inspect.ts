@@ -197,7 +197,7 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
     ...isUnknown ? nothingKnown(ledger, editor.around.root) : [],
   ];
   const interrupted = interruptedPaths({ ...ledger, artifacts: installed, files: {} });
-  const told = new Set(plan.problems.map(({ path }) => path));
+  const reported = new Set(plan.problems.map(({ path }) => path));
   const findings = [
     ...interrupted.map((path) => ({
       kind: "interrupted",
@@ -210,7 +210,7 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
       one.problems.map((message) => ({ kind: "rule", path: one.path, message: `${one.kind} ${one.name}: ${message}` }))
     ),
     ...problems.flatMap(({ path, message, unusable }) =>
-      unusable && told.has(path)
+      unusable && reported.has(path)
         ? []
         : [{ kind: "place", path, message: unusable ? message + FIXES.unusable : message }]
     ),
@@ -218,7 +218,7 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
   const lines = findings.map(({ path, message }) => `${clean(editor.shown(path))}: ${clean(message)}\n`);
   await print(context, {
     json: { ok: findings.length === 0, dialect: editor.dialect.id, findings, notes },
-    ...findings.length === 0 ? { told: "no drift" } : { text: lines.join("") },
+    ...findings.length === 0 ? { message: "no drift" } : { text: lines.join("") },
     notes: notes.map((note) => `note: ${note}`),
   });
   return findings.length === 0 ? 0 : 1;

@@ -80,7 +80,7 @@ export async function stopEngines(
       await io.stdout.write(clean(running ? `stopped ${record.name}` : `${record.name} had already stopped`) + "\n");
     }
   }
-  await print(context, { json: { ended }, told: records.length === 0 ? NONE : undefined });
+  await print(context, { json: { ended }, message: records.length === 0 ? NONE : undefined });
 }
 
 function chosen(

@@ -131,7 +131,7 @@ export async function importServers(
     }
   });
   const text = `added ${added.map((name) => clean(name)).join(", ")}\n`;
-  const shown = added.length > 0 ? { text } : { told: "no server was added" };
+  const shown = added.length > 0 ? { text } : { message: "no server was added" };
   await print(context, { json: { added, left_out: left }, ...shown });
   for (const { name, problem } of left) await warn(context, `${name} is left out: ${problem}`);
   return left.length === 0 && (added.length > 0 || servers.length > 0) ? 0 : 1;

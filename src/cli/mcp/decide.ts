@@ -58,7 +58,7 @@ export async function pending({ context }: Invocation): Promise<void> {
   const held = await heldHere(context);
   const waiting = (await held.all()).filter(({ state }) => state === "waiting");
   const json = { waiting: waiting.map(({ id, question, client, at }) => ({ id, question, client, time: timeOf(at) })) };
-  await print(context, { json, told: waiting.length === 0 ? "no answer of this project waits" : undefined });
+  await print(context, { json, message: waiting.length === 0 ? "no answer of this project waits" : undefined });
   if (globals.json || waiting.length === 0) return;
   for (const { id, question, client, at } of waiting) {
     await io.stdout.write(`${id}  ${timeOf(at)}  ${clean(client) || "unnamed client"}: ${clean(question)}\n`);

@@ -45,13 +45,13 @@ const FAILED = "a client hook could not be called";
 export function createClientHooks(line: HookConnection): ClientHooks {
   const call = async (
     event: HookEvent,
-    told: { toolName?: string; callId?: string; fields: Record<string, unknown> },
+    about: { toolName?: string; callId?: string; fields: Record<string, unknown> },
     signal: AbortSignal,
   ): Promise<Answer[]> => {
-    const { toolName, callId } = told;
+    const { toolName, callId } = about;
     const entries = (line.table.get(event) ?? []).filter((entry) => toolName === undefined || entry.matches(toolName));
     if (entries.length === 0) return [];
-    const input = { ...line.facts(), hook_event_name: event, ...told.fields };
+    const input = { ...line.facts(), hook_event_name: event, ...about.fields };
     return await Promise.all(entries.map((entry) => ask(line, { entry, input, callId }, signal)));
   };
   return {

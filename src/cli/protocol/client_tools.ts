@@ -61,8 +61,8 @@ export async function connectServer(name: string, line: ServerConnection, signal
 function linkTo(server: string, requests: ClientRequests, connecting: AbortSignal): Link {
   let id = 0;
   const ask = async (message: JsonRecord, signal: AbortSignal) => {
-    const told = { jsonrpc: "2.0", ...message };
-    const answer = await requests.ask({ subtype: "mcp_message", server_name: server, message: told }, signal);
+    const request = { jsonrpc: "2.0", ...message };
+    const answer = await requests.ask({ subtype: "mcp_message", server_name: server, message: request }, signal);
     if (!("response" in answer)) throw new ServerFailed("did not answer");
     return fieldsOf(answer.response.mcp_response);
   };

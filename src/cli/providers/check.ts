@@ -238,7 +238,7 @@ async function furtherFindings(
   const isServed = ({ id }: ModelEntry) => served.has(id) || served.has(`${id}:latest`);
   const models = provider.models.filter(isServed);
   const windows = await findWindows(inquiry, server, models.map(({ id }) => id));
-  const told = (await Promise.all(models.map(async (model) => {
+  const checked = (await Promise.all(models.map(async (model) => {
     const learnt = windows.has(model.id)
       ? null
       : (await readMetadata?.({ baseUrl: endpoint.baseUrl, model: model.id }))?.window ?? null;
@@ -251,8 +251,8 @@ async function furtherFindings(
     ...(recognized === null ? [] : [{ kind: "ok" as const, text: `server recognized: ${recognized.label}` }]),
     ...(provider.models.length === 0 ? servedLines(provider, [...served]) : []),
     ...some("warn", gone),
-    ...some("warn", told.flatMap(({ kind, text }) => kind === "warn" ? [text] : [])),
-    ...some("ok", told.flatMap(({ kind, text }) => kind === "ok" ? [text] : [])),
+    ...some("warn", checked.flatMap(({ kind, text }) => kind === "warn" ? [text] : [])),
+    ...some("ok", checked.flatMap(({ kind, text }) => kind === "ok" ? [text] : [])),
     ...some("warn", elsewhere({ provider, endpoint, recognized })),
   ];
   return { server, lines };

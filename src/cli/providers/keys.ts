@@ -25,10 +25,10 @@ export async function setKey(
   const place = options.store ?? "keyring";
   const store = await openKeyStore(place, io);
   // Before asking for the key: nobody should type one that cannot be stored.
-  await told(name, () => store.read(name).catch((error) => ignoreUnreadable(error, place)));
+  await withAdvice(name, () => store.read(name).catch((error) => ignoreUnreadable(error, place)));
   const key = await readKey(io, name);
   const origin = boundOrigin(provider, io.env);
-  await told(name, () => store.write(name, { origin, key }));
+  await withAdvice(name, () => store.write(name, { origin, key }));
   const before = storeOf(provider);
   try {
     await edit(context, (document) => document.setProviderField(name, { key: "api_key", value: place }));
@@ -57,7 +57,7 @@ function ignoreUnreadable(error: unknown, place: KeyStoreName): null {
 }
 
 /** Puts the provider's name into the advice. */
-async function told<T>(name: string, work: () => Promise<T>): Promise<T> {
+async function withAdvice<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -77,7 +77,7 @@ export async function unsetKey({ arguments: words, context }: Invocation): Promi
   const place = storeOf(provider);
   if (place === null) {
     const json = { name, store: null, change: "unchanged" };
-    return await print(context, { json, told: `${name} has no stored key` });
+    return await print(context, { json, message: `${name} has no stored key` });
   }
   await (await openKeyStore(place, io)).remove(name);
   // The studio goes back to the variable it is shipped with; it has no keyless placeholder (seed §5).

@@ -147,7 +147,7 @@ export async function unsetRole({ arguments: words, context }: Invocation): Prom
   await print(context, {
     json: { role, changed: removed },
     text: `${role}: ${clean(settingText(old))} → (not set)\n`,
-    told: removed ? undefined : `the role ${role} is not set`,
+    message: removed ? undefined : `the role ${role} is not set`,
   });
 }
 

@@ -161,9 +161,9 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
     case "tool_start":
       return `* ${event.toolName} ${open ? clean(cut(event.subject)) : MARK}`;
     case "permission_denied": {
-      const { denial, subject, message, told = message } = event;
+      const { denial, subject, message, shown = message } = event;
       return open
-        ? `* ${denial.toolName} ${clean(cut(subject))}: denied. ${clean(told)}`
+        ? `* ${denial.toolName} ${clean(cut(subject))}: denied. ${clean(shown)}`
         : `* ${denial.toolName} ${MARK}: denied`;
     }
     case "tool_result": {
@@ -240,7 +240,7 @@ function retryText({ kind, reason, restart, delayMs, attempt, maxRetries }: Retr
 }
 
 /** The outcome of a check; the command is the user's own. */
-function checkText({ command, state, exitCode, isTold, reason = "" }: TurnEvent & { kind: "check" }): string {
+function checkText({ command, state, exitCode, isForModel, reason = "" }: TurnEvent & { kind: "check" }): string {
   switch (state) {
     case "running":
       return `* check ${cut(command)}`;
@@ -250,7 +250,7 @@ function checkText({ command, state, exitCode, isTold, reason = "" }: TurnEvent 
       return `the check was not run: ${cut(reason)}`;
     case "failed":
       return `the check failed (${exitCode === null ? "time limit" : `exit code ${exitCode}`})` +
-        (isTold ? "; its output goes to the model" : "");
+        (isForModel ? "; its output goes to the model" : "");
   }
 }
 
@@ -262,9 +262,9 @@ export function tokensText(tokens: number): string {
 
 /** Returns tokens, responses and time of a turn. */
 function figures(result: TurnResult): string {
-  const { promptTokens, completionTokens, cachedTokens, cacheTold } = result.usage;
+  const { promptTokens, completionTokens, cachedTokens, cacheReported } = result.usage;
   const seconds = (result.durationMs / 1000).toFixed(1);
-  const cached = cacheTold ? ` (${tokensText(cachedTokens)} cached)` : "";
+  const cached = cacheReported ? ` (${tokensText(cachedTokens)} cached)` : "";
   const tokens = promptTokens + completionTokens > 0
     ? `${tokensText(promptTokens)} in${cached}, ${tokensText(completionTokens)} out, `
     : "";

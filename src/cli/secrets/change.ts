@@ -231,8 +231,8 @@ export async function trustProject({ arguments: words, context }: Invocation): P
     released: change.derived,
   };
   if (change.gone.length + change.endpoints.length + change.derived.length === 0) {
-    const told = "nothing to accept: the project matches what is recorded";
-    await print(context, { json: { ...json, trusted: false }, told });
+    const message = "nothing to accept: the project matches what is recorded";
+    await print(context, { json: { ...json, trusted: false }, message });
     return 0;
   }
   if (!globals.json) await io.stderr.write(textOf(change, project));

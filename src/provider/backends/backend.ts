@@ -106,8 +106,8 @@ interface ModelTraits {
 }
 
 /** Returns traits without those that an answer does not hold. */
-export function traitsOf(told: { [Name in keyof ModelTraits]?: unknown }): ModelTraits {
-  const { bytes, quantization, isLoaded, tools, vision } = told;
+export function traitsOf(reported: { [Name in keyof ModelTraits]?: unknown }): ModelTraits {
+  const { bytes, quantization, isLoaded, tools, vision } = reported;
   return {
     ...typeof bytes === "number" && bytes > 0 ? { bytes } : {},
     ...typeof quantization === "string" && quantization !== "" ? { quantization: quantization.slice(0, 20) } : {},

@@ -180,11 +180,11 @@ export async function findTemplate(
   client: HttpClient,
   endpoint: Endpoint,
   { model, signal }: { model: string; signal: AbortSignal },
-): Promise<{ needs: TemplateNeeds | null; told: ModelFacts | null }> {
+): Promise<{ needs: TemplateNeeds | null; facts: ModelFacts | null }> {
   const inquiry = inquire(client, endpoint, { limits: { timeoutMs: TEMPLATE_MS, signal } });
   for (const { templateNeeds, facts } of BACKENDS) {
     const needs = await templateNeeds?.(inquiry, model) ?? null;
-    if (needs !== null) return { needs, told: await facts?.(inquiry, model) ?? null };
+    if (needs !== null) return { needs, facts: await facts?.(inquiry, model) ?? null };
   }
-  return { needs: null, told: null };
+  return { needs: null, facts: null };
 }

@@ -33,7 +33,7 @@ export class HeardSigns {
   }
 
   /** Returns the signs for another process, without the server's words. */
-  told(): HeardElsewhere[] {
+  heardElsewhere(): HeardElsewhere[] {
     return [...this.#signs].map(([server, { ofServer }]) => [server, ofServer]);
   }
 

@@ -49,7 +49,7 @@ export interface ModelMetadata {
   /** Id of its backend; null: not recognized. */
   server?: string | null;
   /** Further facts that the server reports; null for none. */
-  told?: ModelFacts | null;
+  facts?: ModelFacts | null;
   refused?: readonly string[];
   /** By refusals. */
   toolCalls?: ToolCallFallback;
@@ -75,7 +75,7 @@ const PARTS: Readonly<
     age: WINDOW_AGE,
     read: (value) => typeof value === "string" || value === null ? value : undefined,
   },
-  told: { learned: "window", age: WINDOW_AGE, read: toldOf },
+  facts: { learned: "window", age: WINDOW_AGE, read: factsOf },
   refusedWindow: { learned: "window", age: WINDOW_AGE, read: (value) => tokens(value) ?? undefined },
   refused: { learned: "refused", age: TOOLS_AGE, read: namesOf },
   toolCalls: { learned: "toolCalls", age: TOOLS_AGE, read: fallbackOf },
@@ -91,7 +91,7 @@ function fallbackOf(value: unknown): ToolCallFallback | undefined {
   return isToolCallFallback(value) ? value : undefined;
 }
 
-function toldOf(value: unknown): ModelFacts | null | undefined {
+function factsOf(value: unknown): ModelFacts | null | undefined {
   if (value === null || value === undefined) return value;
   const { preservesReasoning, slots, samples } = fieldsOf(value);
   return {

@@ -211,7 +211,7 @@ function usageWith(usage: Usage | null, timings: Timings | null): Usage | null {
   return {
     ...usage ?? { promptTokens: cachedTokens + read, completionTokens: written },
     cachedTokens,
-    ...(cached === null && usage === null ? {} : { cacheTold: true }),
+    ...(cached === null && usage === null ? {} : { cacheReported: true }),
     ...(readMs === null ? {} : { promptMs: readMs }),
   };
 }

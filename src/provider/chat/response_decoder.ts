@@ -207,7 +207,7 @@ function readUsage(value: unknown, message: MessageAccumulator): void {
     promptTokens: promptTokens ?? 0,
     completionTokens: completionTokens ?? 0,
     cachedTokens: cached ?? 0,
-    ...(cached === null ? {} : { cacheTold: true }),
+    ...(cached === null ? {} : { cacheReported: true }),
   };
 }
 

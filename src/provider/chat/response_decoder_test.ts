@@ -240,7 +240,12 @@ Deno.test("tokens that the server read from its cache are counted", async () => 
     const body = `data: ${chunk({ content: "a" }, "stop")}\n\ndata: ${JSON.stringify({ choices: [], usage })}\n\n`;
     const { verdict } = await read([bytes(body)]);
     assert(verdict.kind === "complete");
-    assert.deepEqual(verdict.reply.usage, { promptTokens: 9, completionTokens: 1, cachedTokens: 4, cacheTold: true });
+    assert.deepEqual(verdict.reply.usage, {
+      promptTokens: 9,
+      completionTokens: 1,
+      cachedTokens: 4,
+      cacheReported: true,
+    });
   }
 });
 

@@ -265,7 +265,7 @@ export async function checkToolRound(
   }
   const { usage } = await send([...start, ...said]);
   const promptTokens = first.usage?.promptTokens ?? 0;
-  if (usage?.cacheTold !== true || promptTokens === 0) return { promptTokens, rereadTokens: null, kept: "unclear" };
+  if (usage?.cacheReported !== true || promptTokens === 0) return { promptTokens, rereadTokens: null, kept: "unclear" };
   const rereadTokens = Math.max(promptTokens - usage.cachedTokens, 0);
   return { promptTokens, rereadTokens, kept: rereadTokens <= promptTokens * READ_AGAIN ? "yes" : "no" };
 }

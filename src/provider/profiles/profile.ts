@@ -34,7 +34,7 @@ interface ProfileOptions {
   contextWindow: number;
   /** Null where it is not recognized. */
   backend: Backend | undefined;
-  told: ModelFacts;
+  facts: ModelFacts;
 }
 
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty"] as const;
@@ -45,7 +45,7 @@ const REASONING_LIMIT = 4096;
 
 /** Returns the profile of a model on its server. */
 export function requestProfile(options: ProfileOptions): RequestProfile {
-  const { entry, local, backend, told } = options;
+  const { entry, local, backend, facts } = options;
   const family = familyOf(entry.id);
   const own = local || (backend !== undefined && backend.gateway !== true);
   const sampling = samplingOf(options, { family, own });
@@ -59,7 +59,7 @@ export function requestProfile(options: ProfileOptions): RequestProfile {
       ...limit.fields,
       ...(Object.keys(kwargs).length === 0 ? {} : { chat_template_kwargs: kwargs }),
     },
-    sideFields: backend?.slotField === undefined || (told.slots ?? 1) < 2 ? {} : { [backend.slotField]: 0 },
+    sideFields: backend?.slotField === undefined || (facts.slots ?? 1) < 2 ? {} : { [backend.slotField]: 0 },
     keepsReasoning: reasoning.keeps,
     noThinking: { ...NO_THINKING, ...backend?.noThinking, ...family?.noThinking },
     reasoningLimit: limit.tokens,
@@ -118,7 +118,7 @@ export function mergedFields(
 }
 
 function samplingOf(
-  { entry, temperature, backend, told }: ProfileOptions,
+  { entry, temperature, backend, facts }: ProfileOptions,
   { family, own }: { family: Family | undefined; own: boolean },
 ): { fields: Record<string, unknown>; row: ProfileRow } {
   const given = [...SAMPLING_FIELDS, ...MORE_SAMPLING_FIELDS].filter((name) =>
@@ -130,7 +130,7 @@ function samplingOf(
     const values = given.map((name) => `${name} ${JSON.stringify(fieldsOf(entry.params)[name])}`);
     return nothing(values.join(", "), "params in providers.yaml");
   }
-  if (told.samples === true) return nothing("server default", "server command line or model file");
+  if (facts.samples === true) return nothing("server default", "server command line or model file");
   if (family?.sampling === undefined) return nothing("server default", "no published values for this model");
   if (!own) return nothing("server default", "left to the remote service");
   const fields = namedSampling(family.sampling, backend);
@@ -153,18 +153,18 @@ function namedSampling(
 }
 
 function reasoningOf(
-  { entry, told }: ProfileOptions,
+  { entry, facts }: ProfileOptions,
   family: Family | undefined,
 ): { keeps: boolean; kwargs: Record<string, unknown>; row: ProfileRow } {
   const [keeps, why] = entry.reasoning !== undefined
     ? [entry.reasoning === "keep", "reasoning in providers.yaml"]
-    : told.preservesReasoning === true
+    : facts.preservesReasoning === true
     ? [true, "reported by the server: the chat template shows it"]
     : family?.keepsReasoning === true
     ? [true, `${family.name}: ${family.source}`]
     : [false, family?.name ?? "the default"];
   // One name for all templates, where the server knows what each calls it.
-  const kwargs = told.preservesReasoning === true ? { preserve_reasoning: true } : family?.keepSwitch ?? {};
+  const kwargs = facts.preservesReasoning === true ? { preserve_reasoning: true } : family?.keepSwitch ?? {};
   const value = keeps ? "sent back with the history" : "not sent back";
   return { keeps, kwargs: keeps ? kwargs : {}, row: { name: "reasoning", value, why } };
 }

@@ -199,7 +199,7 @@ export async function notifyOnce(
   { sandbox, notify }: Pick<ToolContext, "sandbox" | "notify">,
   text: string,
 ): Promise<void> {
-  if (sandbox === undefined || sandbox.told.has(text)) return;
-  sandbox.told.add(text);
+  if (sandbox === undefined || sandbox.shown.has(text)) return;
+  sandbox.shown.add(text);
   await notify?.(text);
 }

@@ -187,7 +187,7 @@ for (const missing of [true, false]) {
         const { workspace } = project.context;
         const sandbox: ToolContext["sandbox"] = {
           settings: { mode: "auto", network: false, read: [], write: [], env: [] },
-          told: new Set(),
+          shown: new Set(),
           protectsElsewhere: () => Promise.resolve(true),
           recoverUnfinished: () => Promise.resolve([]),
           wrapCommand: () =>

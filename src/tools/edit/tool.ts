@@ -106,14 +106,14 @@ function planIn(
   call: { wanted: readonly Wanted[]; path: ResolvedPath; context: ToolContext },
 ): PlannedEdit | ToolResult {
   const { wanted, path, context } = call;
-  const told = { label: file.label, ...file.source };
+  const origin = { label: file.label, ...file.source };
   const found: Found[] = [];
   for (const [index, one] of wanted.entries()) {
     const place = findPlace(file, { wanted: one, path, context });
     if (typeof place !== "string") found.push(place);
     else {
       const which = wanted.length === 1 ? "" : `Edit ${index + 1} of ${wanted.length} failed; nothing was written. `;
-      return failure(which + place, context, told);
+      return failure(which + place, context, origin);
     }
   }
   const replacements = found.flatMap((one) => one.replacements).sort((one, other) => one.start - other.start);
@@ -122,7 +122,7 @@ function planIn(
     return failure(
       "The edits overlap; nothing was written. Send them as one edit, or one call for each.",
       context,
-      told,
+      origin,
     );
   }
   const changed = applyReplacements(file.text, open);
@@ -131,7 +131,7 @@ function planIn(
     return success(
       `${path.display} is already as new_string says (line ${place}); nothing was written. Go on.`,
       context,
-      told,
+      origin,
     );
   }
   const bytes = encodeText(changed, file);
@@ -140,7 +140,7 @@ function planIn(
     return failure(
       `${path.display} is Latin-1 text, which has no ${foreign}. Replace them in new_string.`,
       context,
-      told,
+      origin,
     );
   }
   const differs = found.map((one) => one.differs).find((one) => one !== "none") ?? "none";

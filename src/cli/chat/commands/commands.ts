@@ -89,12 +89,12 @@ export type CommandName = keyof typeof COMMANDS;
 export async function runLine(typed: TypedCommand | TypedShell, target: CommandTarget): Promise<void> {
   if (typed.kind === "command") return await (await COMMANDS[typed.name].load())(typed.argument, target);
   const { chat, view, context: { io, globals: { cwd } }, signal, emit } = target;
-  const { command, isTold } = typed;
-  if (!isTold) {
+  const { command, isForModel } = typed;
+  if (!isForModel) {
     const { runOutside } = await import("../terminal/outside.ts");
     if (await view.lend?.(async () => view.print(await runOutside(command, { io, cwd }))) === true) return;
     signal.throwIfAborted();
   }
   // Without a terminal of its own, its output is shown like that of the model's commands: it may go into a log.
-  await chat.runCommand(command, { signal, onEvent: emit, isTold });
+  await chat.runCommand(command, { signal, onEvent: emit, isForModel });
 }

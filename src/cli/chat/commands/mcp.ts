@@ -22,8 +22,8 @@ const NAMES = 26;
 
 /** The servers of a session, their cost, and their problems. */
 export function mcpRows(offer: McpOffer | null, width: number): Row[] {
-  const told = (text: string) => textRows(text, { width, style: "dim" });
-  if (offer === null) return told("no MCP server is configured: agentcli mcp add, or agentcli mcp import");
+  const dimmed = (text: string) => textRows(text, { width, style: "dim" });
+  if (offer === null) return dimmed("no MCP server is configured: agentcli mcp add, or agentcli mcp import");
   const { tools, budget } = offer.exposed;
   return [
     ...offer.hub.states.filter(({ server }) => server.enabled).flatMap(({ server, manifest, problem, isRunning }) => {
@@ -52,7 +52,7 @@ export function mcpRows(offer: McpOffer | null, width: number): Row[] {
         ...called.flatMap(([name, what]) => entryRows(clean(name), clean(what), { column: NAMES, width })),
       ];
     }),
-    ...told(`direct tools may take ${grouped(budget)} tokens; the others are found by McpFind`),
+    ...dimmed(`direct tools may take ${grouped(budget)} tokens; the others are found by McpFind`),
   ];
 }
 

@@ -66,8 +66,8 @@ export async function showContext(_: string, { chat, view }: CommandTarget): Pro
   const total =
     `about ${tokensText(used)} of ${tokensText(model.contextWindow)} tokens (window ${model.windowSource}); ` +
     `shortened from ${tokensText(threshold)} on`;
-  const told = wrap([span(total, "dim")], { width, indent: [span("  ")] });
-  view.print([...bars, ...told, ...cacheRows(context.cache, width)]);
+  const summary = wrap([span(total, "dim")], { width, indent: [span("  ")] });
+  view.print([...bars, ...summary, ...cacheRows(context.cache, width)]);
 }
 
 /** Returns the figures of the server's prompt cache; none where the server does not say. */

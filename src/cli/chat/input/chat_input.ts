@@ -323,11 +323,11 @@ export class ChatInput {
   }
 
   #save({ onSave }: Taking & { kind: "pick" }, index: number): void {
-    const told = (text: string) => {
+    const report = (text: string) => {
       this.#owner.hint(text);
       this.#owner.drawn();
     };
-    onSave?.(index).then(told, (error) => told(asAgentcliError(error).message));
+    onSave?.(index).then(report, (error) => report(asAgentcliError(error).message));
   }
 
   #askKey(taking: Taking & { kind: "ask" }, key: Key): void {

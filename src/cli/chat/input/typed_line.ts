@@ -90,7 +90,7 @@ export interface TypedShell {
   kind: "shell";
   command: string;
   /** Whether the model is told: `!`, not `!!`. */
-  isTold: boolean;
+  isForModel: boolean;
 }
 
 type TypedLine = TypedPrompt | TypedCommand | TypedShell;
@@ -103,7 +103,7 @@ export function isOwnLine(line: string): boolean {
 /** The command for the shell in a line; null for any other line. */
 export function readShell(line: string): TypedShell | null {
   const found = /^(!!?)\s*([^!\s][^]*)$/.exec(line);
-  return found === null ? null : { kind: "shell", command: (found[2] ?? "").trim(), isTold: found[1] === "!" };
+  return found === null ? null : { kind: "shell", command: (found[2] ?? "").trim(), isForModel: found[1] === "!" };
 }
 
 /**

@@ -155,16 +155,16 @@ const LEAST_BODY = 3;
 function layout({ question, confirming }: QuestionState, { width, height }: QuestionRoom) {
   const rows = question.body(width);
   const asked = confirming === null ? undefined : question.choices[confirming];
-  const told = asked?.confirm === undefined
+  const warning = asked?.confirm === undefined
     ? []
     : wrap([span(`${asked.confirm}  y: yes · n: back`, "warning")], { width });
-  const needed = question.choices.length + told.length + 1;
+  const needed = question.choices.length + warning.length + 1;
   const isSmall = height < needed + Math.min(LEAST_BODY, rows.length);
-  const around = told.length + (isSmall ? (height > 2 ? 2 : 1) : question.choices.length + 1);
+  const around = warning.length + (isSmall ? (height > 2 ? 2 : 1) : question.choices.length + 1);
   const room = Math.max(0, height - around);
   // A row shows the position where not everything fits.
   const window = rows.length <= room ? rows.length : Math.max(0, room - (room > 1 ? 1 : 0));
-  return { rows, window, told, isSmall, hasPlace: rows.length > room && room > 1 };
+  return { rows, window, warning, isSmall, hasPlace: rows.length > room && room > 1 };
 }
 
 /** The rows of the question, at most `height`; `typing`: the line holds text, so that letters are no answer. */
@@ -173,7 +173,7 @@ export function viewQuestion(
   { width, height, typing }: QuestionRoom & { typing: string | null },
 ): Row[] {
   const { question, confirming, held } = state;
-  const { rows, window, told, isSmall, hasPlace } = layout(state, { width, height });
+  const { rows, window, warning, isSmall, hasPlace } = layout(state, { width, height });
   const offset = Math.max(0, Math.min(state.offset, rows.length - window));
   const place = `rows ${offset + 1}-${offset + window} of ${rows.length} · PageUp, PageDown`;
   const marked = held?.choice ?? state.selected;
@@ -201,6 +201,6 @@ export function viewQuestion(
     ...hasPlace ? [row(fit(place, width), "dim")] : [],
     ...isTitled ? [row(fit(title, width), "bold")] : [],
     ...confirming !== null && isSmall ? [] : choices,
-    ...told,
+    ...warning,
   ].slice(-Math.max(1, height));
 }

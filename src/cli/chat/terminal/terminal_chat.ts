@@ -229,7 +229,7 @@ export class TerminalChat {
       this.#remembered = this.#remembered.then(() => rememberTyped(text, session, this.#context.io));
     }
     const shell = readShell(text);
-    if (shell?.isTold === false && !this.#work.isRunning) {
+    if (shell?.isForModel === false && !this.#work.isRunning) {
       this.#view.print(echoRows(text, this.#width));
       return this.#outside(async ({ runOutside }, place) =>
         this.#view.print([...await runOutside(shell.command, place), []])

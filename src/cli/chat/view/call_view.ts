@@ -23,7 +23,7 @@ interface RunningCall extends OpenCall {
   tail: OutputTail;
   steps: string[];
   /** The last rows of its tail: however fast it prints, they change a few times a second. */
-  told: { at: number; width: number; rows: Row[] } | null;
+  drawn: { at: number; width: number; rows: Row[] } | null;
 }
 
 /** Rows of a running command, or steps of a running search. */
@@ -100,7 +100,7 @@ export class CallView {
       since,
       tail: new OutputTail(),
       steps: [],
-      told: null,
+      drawn: null,
     });
   }
 
@@ -118,12 +118,12 @@ export class CallView {
     const now = this.#clock.monotonic();
     return [...this.#running.values()].slice(-MOST_HEADS).flatMap((call) => {
       const head = headRow({ ...call, tookMs: null, outcome: { kind: "stopped" } }, width);
-      if (call.told === null || call.told.width !== width || now - call.told.at >= LOOK_MS) {
+      if (call.drawn === null || call.drawn.width !== width || now - call.drawn.at >= LOOK_MS) {
         const lines = call.steps.length > 0 ? call.steps : call.tail.lines(LIVE_ROWS);
         const { rows } = lastRows(lines.slice(-LIVE_ROWS), { width, mark: "", most: LIVE_ROWS });
-        call.told = { at: now, width, rows: rows.slice(-LIVE_ROWS) };
+        call.drawn = { at: now, width, rows: rows.slice(-LIVE_ROWS) };
       }
-      return [head, ...call.told.rows];
+      return [head, ...call.drawn.rows];
     });
   }
 
@@ -156,11 +156,11 @@ export class CallView {
   }
 
   /** Returns the block of a call that was denied; what the question showed is folded. */
-  denied({ denial, subject, told, message }: TurnEvent & { kind: "permission_denied" }, width: number): Row[] {
+  denied({ denial, subject, shown, message }: TurnEvent & { kind: "permission_denied" }, width: number): Row[] {
     this.#denied.add(denial.callId);
     const asked = this.#asked;
     this.#asked = null;
-    const outcome = { kind: "denied", message: told ?? message } as const;
+    const outcome = { kind: "denied", message: shown ?? message } as const;
     const block: CallBlock = { name: denial.toolName, subject: this.#named(subject), tookMs: null, steps: [], outcome };
     if (asked === null) return this.#settle(block, width);
     const { mark } = this.#folds;

@@ -63,7 +63,7 @@ export class TurnView {
   /** Tokens that the server has read and written, so that it need not read them again; 0 where it has to. */
   #known = 0;
   /** The row as it was set last: it changes once a second. */
-  #told: { phase: Phase; second: number; text: string } | null = null;
+  #drawn: { phase: Phase; second: number; text: string } | null = null;
   /** A turn runs: there is always something to wait for. */
   #inTurn = false;
 
@@ -102,10 +102,10 @@ export class TurnView {
     const now = this.#options.clock.monotonic();
     const { phase } = activity;
     const second = Math.floor((now - activity.since) / 1000);
-    if (phase.kind !== "writing" || this.#told?.phase !== phase || this.#told.second !== second) {
-      this.#told = { phase, second, text: activityText(activity, { now, rates: this.#rates }) };
+    if (phase.kind !== "writing" || this.#drawn?.phase !== phase || this.#drawn.second !== second) {
+      this.#drawn = { phase, second, text: activityText(activity, { now, rates: this.#rates }) };
     }
-    return row(fitActivity(this.#told.text, width), "dim");
+    return row(fitActivity(this.#drawn.text, width), "dim");
   }
 
   /** Says what is being done besides a turn. */
@@ -205,8 +205,8 @@ export class TurnView {
     const { seconds, tokens } = this.#written;
     const rate = seconds > 0 ? tokens / seconds : null;
     const done = result === null ? [] : [row(firstParts(doneText({ ...result, rate }).split(GAP), width), "dim")];
-    const isTold = result?.errorCode === "interrupted" && stopped.length > 0;
-    const rows = result === null || result.outcome === "success" ? done : isTold ? [] : failureRows(result, width);
+    const isShown = result?.errorCode === "interrupted" && stopped.length > 0;
+    const rows = result === null || result.outcome === "success" ? done : isShown ? [] : failureRows(result, width);
     this.#options.print([...rows, []]);
   }
 
@@ -233,13 +233,13 @@ export class TurnView {
   }
 
   #retry({ kind, reason, delayMs, attempt, maxRetries }: RetryNotice): void {
-    const told = clean(reason);
+    const shown = clean(reason);
     if (kind === "loading") {
-      if (this.#activity?.phase.kind !== "loading") this.#enter({ kind: "loading", reason: told });
+      if (this.#activity?.phase.kind !== "loading") this.#enter({ kind: "loading", reason: shown });
       return;
     }
     const until = this.#options.clock.monotonic() + delayMs;
-    this.#enter({ kind: "retry", reason: told, until, attempts: ` (${attempt} of ${maxRetries})` });
+    this.#enter({ kind: "retry", reason: shown, until, attempts: ` (${attempt} of ${maxRetries})` });
   }
 
   #responded(usage: Usage | null): void {

@@ -28,10 +28,10 @@ const RESULT_WIDTH = 16;
 /** Heading, table and verdict; `width` in cells. Everything from outside is cleaned. */
 export function reportText(
   report: ProbeReport,
-  told: { endpoint: Endpoint; model: string; width: number; profile: readonly ProfileRow[] },
+  subject: { endpoint: Endpoint; model: string; width: number; profile: readonly ProfileRow[] },
 ): string {
-  const { endpoint, model, width } = told;
-  const rows = [...rowsOf(report), ...told.profile.map(profileRow)].map((
+  const { endpoint, model, width } = subject;
+  const rows = [...rowsOf(report), ...subject.profile.map(profileRow)].map((
     [check, result, figures],
   ): [string, string, string] => [
     check,
@@ -117,13 +117,13 @@ const DESCRIBE: Describe = {
   windowProved: provedRows,
   promptCache(found) {
     const { coldFirstTokenMs: cold, warmFirstTokenMs: warm, cachedTokens, estimated } = found;
-    const told = cachedTokens > 0
+    const note = cachedTokens > 0
       ? `${grouped(cachedTokens)} tokens from the cache, says the server`
       : "by the two times above";
     return [
       ["first token", time(cold.median), `new prompt of ${about(found.promptTokens, estimated)}, ${runs(cold)}`],
       ["  again", time(warm.median), `same beginning, ${runs(warm)}`],
-      [LABELS.promptCache, found.kept, told],
+      [LABELS.promptCache, found.kept, note],
       ["tokens in", ...rate(found.tokensPerSecond, estimated)],
     ];
   },
@@ -140,11 +140,11 @@ const DESCRIBE: Describe = {
   textToolCall: (found) => [[LABELS.textToolCall, found.correct ? "yes" : call(found)[0], found.detail]],
   jsonSchema: ({ support, detail }) => [[LABELS.jsonSchema, support, detail]],
   toolRoundCache({ promptTokens, rereadTokens, kept }) {
-    const told = rereadTokens === null
+    const note = rereadTokens === null
       ? "the server does not tell what it takes from its prompt cache"
       : `prompt cache ${kept === "yes" ? "kept" : "lost"} across a tool round: ${grouped(rereadTokens)} of ` +
         `${grouped(promptTokens)} tokens read again`;
-    return [[LABELS.toolRoundCache, kept, told]];
+    return [[LABELS.toolRoundCache, kept, note]];
   },
   edit: (found) => [[LABELS.edit, ...call(found)]],
   stop({ stopped, nextFirstTokenMs, usualFirstTokenMs }) {
@@ -234,7 +234,7 @@ function time(value: number): string {
 }
 
 /** The subject of a report, and the result of storing it. */
-interface Told {
+interface Subject {
   endpoint: Endpoint;
   model: string;
   profile: readonly ProfileRow[];
@@ -253,8 +253,8 @@ interface Told {
  * - `verdict`: `{fit: true | false | null, text}`.
  * - `stored`: null without `--write`, else `{path, changed, fields: [{field, old, new}]}`.
  */
-export function jsonReport(report: ProbeReport, told: Told): Record<string, unknown> {
-  const { endpoint, model, stored } = told;
+export function jsonReport(report: ProbeReport, subject: Subject): Record<string, unknown> {
+  const { endpoint, model, stored } = subject;
   const error = probeError(report);
   const names = Object.keys(LABELS) as (keyof Findings)[];
   return {
@@ -268,7 +268,9 @@ export function jsonReport(report: ProbeReport, told: Told): Record<string, unkn
     checks: snakeKeys(Object.fromEntries(names.map((name) => [name, outcomeJson(report.checks[name])]))),
     replies: snakeKeys(report.replies),
     learnt: snakeKeys(learnt(report)),
-    profile: Object.fromEntries(told.profile.map(({ name, value, why }) => [name.replace(" ", "_"), { value, why }])),
+    profile: Object.fromEntries(
+      subject.profile.map(({ name, value, why }) => [name.replace(" ", "_"), { value, why }]),
+    ),
     verdict: verdictOf(report),
     stored: stored === null ? null : { path: stored.path, changed: stored.changed, fields: stored.fields },
   };

@@ -105,10 +105,10 @@ async function measure(
     stored = await storeLearnt(context, found);
   }
   const { stdout } = context.io;
-  const told = { endpoint, model: model.id, profile: profile.rows };
-  const text = reportText(report, { ...told, width: stdout.isTerminal ? stdout.columns() : 80 });
+  const shown = { endpoint, model: model.id, profile: profile.rows };
+  const text = reportText(report, { ...shown, width: stdout.isTerminal ? stdout.columns() : 80 });
   await print(context, {
-    json: jsonReport(report, { ...told, stored }),
+    json: jsonReport(report, { ...shown, stored }),
     text: stored === null ? text : `${text}${storedLines(stored).join("\n")}\n`,
   });
   if (report.interrupted) return asAgentcliError(signal.reason).exitCode;
@@ -121,14 +121,14 @@ async function measure(
 /** How a session with this model would ask, by what its server says without being asked for a reply. */
 async function profileFor({ client, endpoint, model }: Subject, signal: AbortSignal): Promise<RequestProfile> {
   if (endpoint.provider === DEMO) return plainProfile(model);
-  const { server, window, told } = await findServerWindow(client, endpoint, { model: model.id, signal });
+  const { server, window, facts } = await findServerWindow(client, endpoint, { model: model.id, signal });
   return requestProfile({
     entry: model,
     temperature: undefined,
     local: endpoint.local,
     contextWindow: model.contextWindow ?? window ?? assumedWindow(endpoint),
     backend: backendOf(server),
-    told: told ?? {},
+    facts: facts ?? {},
   });
 }
 
