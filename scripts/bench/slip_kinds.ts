@@ -67,7 +67,7 @@ const KINDS: readonly Slip[] = [
     answers: /as in calc\.py/,
   },
   {
-    kind: "announces for ever",
+    kind: "announces forever",
     rounds: 4,
     slips: [READ, say("Now I'll edit calc.py:"), say("I'll make the edit now:")],
     answers: /edit/,

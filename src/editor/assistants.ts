@@ -49,7 +49,7 @@ export interface Assistant {
   root: string | null;
   /** The file of the rule. `section`: others write it too. Null: there is no file for it. */
   rule: Readonly<Record<AssistantScope, string | null>> & { form: "file" | "section"; frontmatter: string };
-  /** What the person has to do or know once it is installed. */
+  /** Sentences that say what the user has to do or know once it is installed. */
   notes: Readonly<Record<AssistantScope, readonly string[]>>;
 }
 
@@ -104,7 +104,7 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
     rule: { project: "../AGENTS.md", user: "AGENTS.md", form: "section", frontmatter: "" },
     notes: {
       project: [
-        "Codex reads .codex only in a project that you trust; its own sandbox has no room for that of agentcli (docs/private-mcp.md)",
+        "Codex reads .codex only in a project that you trust; the sandbox of agentcli cannot run inside that of Codex (docs/private-mcp.md)",
         CODEX_TRUST,
       ],
       user: [CODEX_TRUST],

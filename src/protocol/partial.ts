@@ -11,7 +11,7 @@ type ResponseDelta = Exclude<ChatDelta, { kind: "prefill" }>;
 interface PartialBlocks {
   /** `position` is the place of the response in the session, from which the ids of its calls follow. */
   start(messageId: string, position: number): StreamEventBody[];
-  /** What is unjudged is sent when the label of its response is known, by {@link PartialBlocks.close}. */
+  /** Returns the events of a delta; {@link PartialBlocks.close} sends an unjudged one, once its label is known. */
   delta(delta: ResponseDelta, isUnjudged?: boolean): StreamEventBody[];
   /** Ends the open block, and sends what waited for the label. */
   close(): StreamEventBody[];
@@ -53,7 +53,7 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
     index,
     delta,
   });
-  const tell = (delta: ResponseDelta): StreamEventBody[] => {
+  const eventsOf = (delta: ResponseDelta): StreamEventBody[] => {
     const events: StreamEventBody[] = [];
     const block = blockOf(delta);
     if (block !== open) {
@@ -75,7 +75,7 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
   const close = (): StreamEventBody[] => {
     const calls = [...unjudged.values()];
     unjudged.clear();
-    return [...calls.flatMap((call) => tell(call)), ...stop()];
+    return [...calls.flatMap((call) => eventsOf(call)), ...stop()];
   };
   return {
     start(id, at) {
@@ -91,7 +91,7 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
       }];
     },
     delta(delta, isUnjudged = false) {
-      if (delta.kind !== "tool_call" || !isUnjudged || trace.label !== "open") return tell(delta);
+      if (delta.kind !== "tool_call" || !isUnjudged || trace.label !== "open") return eventsOf(delta);
       const before = unjudged.get(delta.index);
       unjudged.set(delta.index, { ...delta, ...before, arguments: (before?.arguments ?? "") + delta.arguments });
       return [];

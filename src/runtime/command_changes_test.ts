@@ -11,7 +11,7 @@ const TREE = {
   ".gitignore": "out/\n*.log\n",
 };
 
-/** What commands do to the files of a project, one each. */
+/** Commands by what each does to the files of a project. */
 const COMMANDS: Record<string, string> = {
   "changes, makes and removes files": "echo more >> a.txt; echo new > new.txt; rm src/one.ts",
   "changes a file within the same moment, size and all": "printf 'b\\n' > a.txt",

@@ -118,7 +118,7 @@ export class Snapshot {
   }
 }
 
-/** What became protected, or is new and protected: of its change only the fact is known. */
+/** Returns the paths that became protected, or are new and protected: of their change only the fact is known. */
 function newlyProtected(
   { leftOut }: WalkedProject,
   before: { seen: ReadonlyMap<string, Seen>; leftOut: WalkedProject["leftOut"] },

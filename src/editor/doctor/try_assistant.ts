@@ -15,7 +15,7 @@ interface Guarded {
   id: AssistantId;
   scope: string;
   event: string;
-  /** What runs; null: the entry or a script is missing or changed. */
+  /** The line that runs; null: the entry or a script is missing or changed. */
   line: string | null;
 }
 

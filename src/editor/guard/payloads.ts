@@ -31,7 +31,7 @@ export interface Question {
   cwd: string | null;
 }
 
-/** What a tool does with what its arguments name. `none`: it touches no file and runs nothing. */
+/** The effect of a tool on what its arguments name. `none`: it touches no file and runs nothing. */
 type Deed = "read" | "search" | "list" | "write" | "command" | "patch" | "none";
 
 /** The tools of the assistants: Claude Code, Codex and Cursor. One name means the same in all of them. */
@@ -151,7 +151,7 @@ interface Row {
   events: Readonly<Record<string, Reading>>;
   /** Where the assistant was started, if its input or its environment says so. */
   root(info: HookInput["info"], env: (name: string) => string | undefined): unknown;
-  /** What it reads from standard output besides the exit code; null: nothing. */
+  /** Returns the text for its standard output, beside the exit code; null: none. */
   answer(event: string, refusal: string | null): string | null;
 }
 
@@ -231,7 +231,7 @@ export function readPayload(
   };
 }
 
-/** What the events of the editors ask. */
+/** The actions that each event of an editor asks about. */
 const EDITOR_EVENTS: Partial<Record<HookEvent, Reading>> = {
   pre_read_code: (input) => [{ kind: "read", path: textField(input, "file_path") }],
   pre_write_code: (input) => [

@@ -19,7 +19,7 @@ interface HookCall {
   cwd: string;
 }
 
-/** What an assistant does instead, without a period. */
+/** Advice for an assistant whose action was blocked, without a period. */
 const ASK_PRIVATE = `To find out something about protected files, use ask_private of the MCP server ${SERVER_NAME}`;
 
 async function readInput(io: Pick<Io, "stdin">): Promise<string> {

@@ -17,7 +17,7 @@ import { type Installed, type InstalledResource, type Ledger, ownStates, readOri
 import { lengthProblem, TextProblem } from "../limits.ts";
 import {
   findIn,
-  type InPlace,
+  type FoundResource,
   isBare,
   isNeeded,
   putResource,
@@ -128,7 +128,7 @@ function neededLast(operations: readonly Operation[]): Operation[] {
 type Refused = { reason: Problem["reason"]; message: string };
 
 /** Returns what is in the place of an operation's resource in the draft. */
-function placeIn(operation: Operation, draft: Draft, known: OwnershipIndex): InPlace | null | Refused {
+function placeIn(operation: Operation, draft: Draft, known: OwnershipIndex): FoundResource | null | Refused {
   const { resource, old } = operation;
   if (resource.kind === "file") {
     const now = bytesNow(draft);

@@ -1,4 +1,4 @@
-/** What is installed for an assistant that asks about protected files: its MCP server, its guard, and a rule. */
+/** The artifact of an assistant that asks about protected files: its MCP server, its guard, and a rule. */
 import { relativeTo } from "../../platform/path.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import type { Assistant, AssistantPlaces } from "../assistants.ts";

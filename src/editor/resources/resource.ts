@@ -10,9 +10,8 @@ import { ownMarks, readSection, removeSection, type SectionMarks, writeSection }
 /** A resource of a file that is read as text. */
 export type TextResource = Exclude<Resource, { kind: "file" }>;
 
-/** What is in the place of a resource. */
-export interface InPlace {
-  /** The resource as it is there. */
+/** A resource as a file has it now. */
+export interface FoundResource {
   found: Resource;
   /** Of an item: its place in the list. */
   index: number;
@@ -35,7 +34,7 @@ interface ResourceSearch {
 const UNKNOWN: ResourceSearch = { versions: [], isOther: () => false, isKnown: false };
 
 /** Returns what is in the place of a resource; null for nothing. Throws {@link TextProblem}. */
-export function findIn(file: LiveText, resource: TextResource, search: ResourceSearch = UNKNOWN): InPlace | null {
+export function findIn(file: LiveText, resource: TextResource, search: ResourceSearch = UNKNOWN): FoundResource | null {
   if ("content" in resource) {
     const content = resource.kind === "section"
       ? readSection(file.text, marksOf(resource))

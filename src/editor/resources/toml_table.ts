@@ -10,7 +10,7 @@ import { cutPart, setPart, type TextPart } from "./section.ts";
 interface Statement {
   start: number;
   end: number;
-  /** What follows the name: the value of an assignment. */
+  /** The text after the name: the value of an assignment. */
   rest: string;
   /** The whole name: of a header that of the table, of an assignment with that of its table. */
   names: string[];
@@ -25,7 +25,7 @@ const NAME = /[ \t]*(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*/y;
  * A comment, a text, a run without them and brackets, or one character. Up to two quotes can precede those that end a
  * text.
  */
-const PIECE =
+const TOKEN =
   /#[^\n]*|"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|(?!""")"(?:\\.|[^"\\\n])*"|(?!''')'[^'\n]*'|[^#"'[\]{}\n]+|[^]/y;
 
 /** Reads a text by character, as far as the borders of values go. */
@@ -68,10 +68,10 @@ export class Scanner {
   skipRest(): void {
     for (let depth = 0; !this.isDone;) {
       if (depth === 0 && this.text[this.#at] === "\n") return;
-      const piece = this.match(PIECE);
-      if (piece === '"' || piece === "'") throw new TextProblem(`the text of line ${this.#line()} does not end`);
-      if (piece === "[" || piece === "{") depth += 1;
-      if (piece === "]" || piece === "}") depth -= 1;
+      const token = this.match(TOKEN);
+      if (token === '"' || token === "'") throw new TextProblem(`the text of line ${this.#line()} does not end`);
+      if (token === "[" || token === "{") depth += 1;
+      if (token === "]" || token === "}") depth -= 1;
       if (depth < 0) throw new TextProblem(`line ${this.#line()} closes what it does not open`);
       if (depth > 0 && this.isDone) throw new TextProblem("a list or a table does not end");
     }
