@@ -12,9 +12,9 @@ import { perform, readLine, ScriptError } from "./script.ts";
 async function cliDocs(): Promise<string> {
   const parts = [
     "# The command line",
-    "This page is written by `deno task docs` from the declarations that the help is made of. Do not edit it.",
+    "This page is written by `deno task docs` from the declarations behind the help. Do not edit it.",
     "## Global options",
-    "They stand anywhere on the line, with every command.",
+    "They can appear anywhere on the line, with every command.",
     optionTable(GLOBAL_OPTIONS),
     "## Exit codes",
     table(["Code", "Meaning"], EXIT_CODES),

@@ -27,7 +27,7 @@ export const SANDBOX_OPTIONS = {
 export const sandboxCommand = command({
   brief: "Run a command in the sandbox, without the project's protected paths",
   detail:
-    "The command sees the project without its protected paths and repositories, the system read-only, the directories in sandbox.read and sandbox.write, and the usual environment variables plus those in sandbox.env. Its output goes through pipes, is shown within half a second in most projects, and ends with the command when a path comes to be protected or is replaced meanwhile (exit 6). Its exit code is passed on. If no sandbox is available, it does not run (exit 6). Files it creates that could run code later are moved to quarantine, see agentcli quarantine.",
+    "The command sees the project without its protected paths and repositories, the system read-only, the directories in sandbox.read and sandbox.write, and the usual environment variables plus those in sandbox.env. Its output goes through pipes, is shown within half a second in most projects, and ends with the command if a path becomes protected, or a protected one is replaced, meanwhile (exit 6). Its exit code is passed on. If no sandbox is available, it does not run (exit 6). Files it creates that could run code later are moved to quarantine, see agentcli quarantine.",
   arguments: [{
     name: "command",
     brief: "A program and its arguments, or a shell command as one word, after --",

@@ -45,7 +45,7 @@ export type AcpOptions = Values<typeof ACP_OPTIONS>;
 export const acpCommand = command({
   brief: "Serve editors over the Agent Client Protocol",
   detail:
-    "Speaks version 1 of the protocol on standard input and output: one JSON-RPC message per line. Editors start it themselves; docs/editors.md has the settings of each. The options hold for every session; the editor can change mode, model and thinking.",
+    "Speaks version 1 of the protocol on standard input and output: one JSON-RPC message per line. Editors start it themselves; docs/editors.md has the settings of each. The options apply to every session; the editor can change mode, model and thinking.",
   options: ACP_OPTIONS,
   examples: ["agentcli acp", "agentcli acp --model demo", "agentcli acp --permission-mode plan"],
   connects: "anywhere",
@@ -110,7 +110,7 @@ export const sessionsCommand = group({
     export: command({
       brief: "Export a session as Markdown, JSON or HTML",
       detail:
-        "The whole conversation is written, also what a summary stands for now; never protected content. HTML is one file without scripts. An existing file is replaced only with --yes.",
+        "Writes the whole conversation, including what a summary replaced, but never protected content. HTML is one file without scripts. An existing file is replaced only with --yes.",
       arguments: [SESSION],
       options: EXPORT_OPTIONS,
       examples: [

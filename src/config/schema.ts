@@ -82,7 +82,7 @@ const mcpServer = z.strictObject({
   network: z.union([z.boolean(), z.enum(["yes", "no"])], { error: "expected yes or no" }).optional()
     .describe("Whether a program keeps the network where paths are protected; it does not see the project then."),
   local: z.boolean().optional().describe("A server on loopback passes nothing on to others."),
-  label: z.literal("no-cloud").optional().describe("What the server gives is for local models only."),
+  label: z.literal("no-cloud").optional().describe("Only local models may read the server's output."),
   description: text.optional().describe("One line for the model."),
 });
 
@@ -97,7 +97,9 @@ const providersFile = z.strictObject({
     error: "expected a command, or command and timeout_s",
   }).optional().describe("Command that runs after a turn that changed files; a failure goes back to the model."),
   notify: z.enum(["bell", "osc9", "off"]).optional()
-    .describe("How a chat calls when a long turn ends or a question waits: the bell, a notice of the desktop, or not."),
+    .describe(
+      "How a chat tells you that a long turn ended or a question waits: the bell, a desktop notification, or not at all.",
+    ),
   acp: z.strictObject({ show_protected: z.boolean().optional() }).optional()
     .describe("What editors get over the Agent Client Protocol; they keep transcripts of their own."),
   sandbox: z.strictObject({

@@ -47,12 +47,12 @@ export const SETTINGS: readonly Setting[] = [
   text("check", "command that runs after a turn that changed files", { current: (c) => c.check?.command }),
   text(
     "notify",
-    "how a chat calls when a long turn ends or a question waits: bell, osc9 (a notice of the desktop) or off",
+    "how a chat tells you that a long turn ended or a question waits: bell, osc9 (a desktop notification) or off",
     { current: (c) => c.notify, words: ["bell", "osc9", "off"] },
   ),
   onOff(
     "acp.show_protected",
-    "editors are sent answers about protected content (they store them): true or false",
+    "whether editors, which store them, get answers about protected content: true or false",
     (c) => c.acp?.showProtected,
   ),
   text("sandbox.mode", "auto, always, or never (outside of protected projects)", {

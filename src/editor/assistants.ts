@@ -104,7 +104,7 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
     rule: { project: "../AGENTS.md", user: "AGENTS.md", form: "section", frontmatter: "" },
     notes: {
       project: [
-        "Codex reads .codex only in a project that you trust; the sandbox of agentcli cannot run inside that of Codex (docs/private-mcp.md)",
+        "Codex reads .codex only in a project that you trust; its own sandbox cannot contain that of agentcli (docs/private-mcp.md)",
         CODEX_TRUST,
       ],
       user: [CODEX_TRUST],

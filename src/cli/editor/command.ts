@@ -13,7 +13,7 @@ export const PLACE_OPTIONS = {
 export const CHANGE_OPTIONS = {
   ...PLACE_OPTIONS,
   dryRun: flag("Show the diff and write nothing"),
-  force: flag("Overwrite content of others or changed by hand"),
+  force: flag("Overwrite content written by others or changed by hand"),
 } as const satisfies Options;
 
 export const DOCTOR_OPTIONS = {
@@ -52,7 +52,7 @@ export const REMOVE_OPTIONS = {
 
 export const IMPORT_OPTIONS = {
   ...PLACE_OPTIONS,
-  take: flag("Take over what is named: it is watched and upgraded from then on, and given back by remove"),
+  take: flag("Adopt what is named: from then on it is checked and upgraded, and remove returns it as it was found"),
   all: flag("Adopt everything that can be adopted"),
 } as const satisfies Options;
 

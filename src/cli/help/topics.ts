@@ -78,7 +78,7 @@ const models: Topic = {
   brief: "How the model is chosen, and what roles models have",
   sections: [
     text(
-      "A model is named <provider>[:<model or alias>]. The name is split at its first colon, so ids with colons stay whole: runtime_a:qwen3:8b. A model that only one provider has can be named alone, and a model file without its directory. Without a model the provider's model with role main is taken, or its only one.",
+      "A model is named <provider>[:<model or alias>]. The name is split at its first colon, so ids with colons stay whole: runtime_a:qwen3:8b. A model that only one provider has can be named alone, and a model file without its directory. If only a provider is named, its model with role main is used, or its only model.",
     ),
     rows("The first of these that is set decides:", [
       ["1", "--model"],
@@ -114,7 +114,7 @@ const models: Topic = {
       "Servers known by name:",
       RUNTIMES.map(({ id, product, baseUrl, aliases: [alias = id] }) => [alias, `${product} (${id}), ${baseUrl}`]),
     ),
-    text("The model demo is always there: it is scripted, needs no server, and shows what a turn looks like."),
+    text("The model demo is always available: it is scripted, needs no server, and shows what a turn looks like."),
     lines(
       "Examples:",
       "agentcli init-providers",
@@ -145,7 +145,7 @@ const noCloud: Topic = {
       "The home remembers each project that ever had a marker. A removed line still protects, and a host added to local-endpoints later has no effect, until you accept the change with `agentcli secrets trust`.",
     ),
     text(
-      "A loopback address does not say where the model runs: cloud models of Ollama and recognized gateways count as remote all the same, tunnels (ssh -L and the like) cannot be seen. `agentcli doctor` names the listening process if the system reports it.",
+      "A loopback address does not say where the model runs: cloud models of Ollama and recognized gateways still count as remote, but tunnels (ssh -L and the like) cannot be detected. `agentcli doctor` names the listening process if the system reports it.",
     ),
     text(
       "Commands run by a model run in a sandbox that hides these files; if no sandbox is available, they do not run in such projects.",
@@ -165,7 +165,7 @@ const permissions: Topic = {
   sections: [
     rows("Modes (--permission-mode):", Object.entries(MODE_BRIEFS)),
     text(
-      "Rules allow or deny single calls, and a deny rule always wins. A rule is the name of a tool, or a name with a pattern in parentheses: a path for tools of files, the beginning of a command for Bash. A rule for a command covers that command alone: of commands joined with ; && || or | each needs a rule, and none covers redirections into files, substitutions, or a shell after a pipe.",
+      "Rules allow or deny single calls, and a deny rule always wins. A rule is the name of a tool, or a name with a pattern in parentheses: a path for tools that work on files, the beginning of a command for Bash. A rule for a command covers that command alone: of commands joined with ; && || or | each needs a rule, and none covers redirections into files, substitutions, or a shell after a pipe.",
     ),
     rows("Rules:", [
       ["Edit", "every change of the tool Edit"],
@@ -179,7 +179,7 @@ const permissions: Topic = {
       ["'always' in a chat", "for this project, kept in the home; /permissions removes them"],
     ]),
     text(
-      "Without a terminal, nobody can be asked: a call that no rule allows is denied, the model is told, and the turn continues. The exit code is 6 if the last call of any tool was denied this way.",
+      "Without a terminal, nobody can be asked: a call that no rule allows is denied, the model learns that, and the turn continues. The exit code is 6 if the last call of any tool was denied this way.",
     ),
     lines(
       "Examples:",

@@ -8,14 +8,14 @@ const SERVER = { name: "server", brief: "A configured server", completion: "mcp_
 
 export const ADD_OPTIONS = {
   url: text("URL", "Address of a server that speaks streamable HTTP"),
-  env: list("NAME=VALUE", "A variable of the program; ${NAME} takes yours; can be repeated"),
-  header: list("NAME: VALUE", "A header of every request; ${NAME} takes a variable; can be repeated"),
+  env: list("NAME=VALUE", "A variable for the program; ${NAME} passes on yours; can be repeated"),
+  header: list("NAME: VALUE", "A header for every request; ${NAME} stands for a variable; can be repeated"),
   apiKey: text("KEY", "Sent as a bearer: '$NAME' for an environment variable; for a stored one: mcp set-key"),
   timeout: decimal("SECONDS", "Time limit of one call without a sign of life (default: 60)", { minimum: 1 }),
-  network: flag("Keep the network where commands have none; the program does not see the project then"),
-  local: flag("A server on loopback that passes nothing on"),
-  noCloud: flag("What the server gives is for local models only (label: no-cloud)"),
-  direct: list("TOOLS", "Tools that are functions of their own, e.g. 'search,fetch'; '*' for all"),
+  network: flag("Give the program the network where commands have none; it then does not see the project"),
+  local: flag("Treat a server on loopback as local: it passes nothing on"),
+  noCloud: flag("Only local models may read the server's output (label: no-cloud)"),
+  direct: list("TOOLS", "Tools to declare as separate functions, e.g. 'search,fetch'; '*' for all"),
   off: list("TOOLS", "Tools that are not offered"),
   replace: flag("Replace an existing server of that name"),
 } as const;
@@ -45,7 +45,7 @@ export const ALLOW_OPTIONS = {
 const INSTALL = {
   user: flag("For all of your projects instead of this one"),
   dryRun: flag("Show the diff and write nothing"),
-  force: flag("Overwrite content of others or changed by hand"),
+  force: flag("Overwrite content written by others or changed by hand"),
 } as const;
 
 export const INSTALL_OPTIONS = {
@@ -68,12 +68,12 @@ export const RELEASE_OPTIONS = {
   lines: text("A-B", "Only these lines of the text"),
 } as const;
 
-const HELD = { name: "id", brief: "An answer that waits, for example r-17" } as const;
+const HELD = { name: "id", brief: "A held answer, for example r-17" } as const;
 
 export const mcpCommand = group({
   brief: "List, change and try MCP servers",
   detail:
-    "Servers stand under `mcp_servers:` in providers.yaml, and in the `.mcp.json` of a project once you approved them. Their tools cost a model about 110 tokens together: it finds them with McpFind and calls them with McpCall; where all fit in 600 tokens each is a function of its own. Programs run in the sandbox of commands where paths are protected. See docs/mcp.md.",
+    "Servers are listed under `mcp_servers:` in providers.yaml, and in a project's `.mcp.json` if you approve them. Their tools cost a model about 110 tokens together: it finds them with McpFind and calls them with McpCall; if all fit in 600 tokens, each one is a separate function. Where paths are protected, programs run in the sandbox of commands. See docs/mcp.md.",
   commands: {
     list: command({
       brief: "List the servers, their tools and what they cost in tokens",
@@ -147,13 +147,13 @@ export const mcpCommand = group({
       load: async () => (await import("./serve.ts")).session,
     }),
     pending: command({
-      brief: "List the answers that wait for your word; at a terminal with their texts",
+      brief: "List the held answers; at a terminal with their texts",
       detail: "A line with ! quotes a protected file.",
       examples: ["agentcli mcp pending"],
       load: async () => (await import("./decide.ts")).pending,
     }),
     release: command({
-      brief: "Show an answer that waits, and let clients have it once you said yes",
+      brief: "Show a held answer, and release it to clients if you say yes",
       detail:
         "Exactly what is shown goes out, to every client of the project that asks. The release is logged in released.jsonl of the home, without the text. --yes does not answer for you.",
       arguments: [HELD],
@@ -168,7 +168,7 @@ export const mcpCommand = group({
       load: async () => (await import("./decide.ts")).keep,
     }),
     allow: command({
-      brief: "Let an assistant of mcp serve have more, for once; asks at the terminal",
+      brief: "Allow clients of mcp serve more, once; asks at the terminal",
       detail: "Each use is logged in released.jsonl of the home. --yes does not answer for you.",
       options: ALLOW_OPTIONS,
       examples: ["agentcli mcp allow --bits 32", "agentcli mcp allow --values"],
