@@ -270,8 +270,10 @@ async function takeResponse(
   // A remote model does not get its reasoning back: what is not kept of it need not end the turn.
   const isKept = session.model.local || await labelOfWords([response.reasoning], session) === "open";
   const reasoning = isKept ? response.reasoning : "";
-  // Scanned once, when all of it is here, and before any of it is stored or sent.
-  const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
+  // Scanned once, when all of it is here, and before any of it is stored or sent. Clients are shown calls as they
+  // arrived, which can be more than what was read of them.
+  const arrived = received.response.calls.map(({ raw }) => raw);
+  const label = await labelOfWords([text, reasoning, ...stringsOf(calls), ...arrived], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);
   const stopReason = response.finish === "length" ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";

@@ -83,6 +83,29 @@ Deno.test("the pieces of a protected call are JSON that says so", linux, async (
   assert.deepEqual(calls.map(({ input }) => "redacted" in input), [false, true, true, true, true]);
 });
 
+/** Arguments as they arrive: what is parsed of them is only a part of what is shown of their pieces. */
+const RAW: Record<string, (canary: string) => string> = {
+  "no JSON": (canary) => `{"file_path": ${canary} [[`,
+  "cut off": (canary) => `{"file_path": "${canary}`,
+  "followed by words": (canary) => `{"file_path":"pub.txt"} ${canary}`,
+  "one name twice": (canary) => `{"file_path":"${canary}","file_path":"pub.txt"}`,
+};
+
+for (const [way, input] of Object.entries(RAW)) {
+  Deno.test(`pieces of a call are judged as they arrived: ${way}`, linux, async () => {
+    await using stage = await openStage();
+    const shown = async (word: string) => {
+      const script = [ask({ name: "Read", input: input(word) }), say("Done.")];
+      return (await stage.play("loc", { script, args: FORMATS.partial! })).done.stdout;
+    };
+    const canary = stage.canary("env");
+    const told = await shown(canary);
+    assert.match(told, /partial_json":"[^}]*redacted/);
+    assert.ok(!told.includes(canary), told);
+    assert.ok((await shown("public-word-4711")).includes("public-word-4711"), "control: other words are shown");
+  });
+}
+
 Deno.test(
   "pieces of a call wait for the label of their response: a model can quote what no label saw it read",
   linux,
