@@ -139,6 +139,18 @@ Deno.test("--allow-protected-prompt opens the way for that prompt alone", linux,
   assertArrived(local, secret);
 });
 
+Deno.test("what agentcli asks in a protected session can tell of the response, and is not stored", linux, async () => {
+  const written = `<tool_call>\n{"name": "Write", "arguments": {"file_path": "x", "content": "${"a\\n".repeat(246)}`;
+  for (const path of [".env", "pub.txt"]) {
+    await using stage = await openStage();
+    const script = [ask(want("read", { path })), say(written, { finish: "length" }), say("Done.")];
+    const { sent } = await stage.play("loc", { script });
+    assert.match(sent, /its first 123 lines/);
+    const isStored = await holds(stage.home.agentcliHome, "its first 123 lines");
+    assert.equal(isStored, path !== ".env", "control: that of an open session is");
+  }
+});
+
 async function holds(directory: string, text: string): Promise<boolean> {
   for await (const entry of Deno.readDir(directory)) {
     const path = `${directory}/${entry.name}`;

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { isUsersWords } from "../../session/item.ts";
 import type { UnparsedCall } from "../../provider/text_calls/recover.ts";
-import { labelOfTexts } from "../labels.ts";
+import { labelOfTexts, sessionLabel } from "../labels.ts";
 import type { TurnResponse } from "../response.ts";
 import type { Session } from "../session.ts";
 import type { ContinuePrompt, RunningTurn } from "../turn_options.ts";
@@ -68,7 +68,7 @@ export class TurnEnding {
   }
 
   async #ask({ text, notice }: ContinuePrompt): Promise<true> {
-    this.#session.items.push({ kind: "user", origin: "engine", text, label: "open" });
+    this.#session.items.push({ kind: "user", origin: "engine", text, label: sessionLabel(this.#session) });
     await this.#turn.emit({ kind: "notice", text: notice });
     return true;
   }
