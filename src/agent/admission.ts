@@ -3,11 +3,10 @@
  * to a model. Source: specification of the boundary, "Letting out".
  */
 import { admitItems, type Label, labelOf } from "../boundary/policy/label.ts";
-import { imageUrl } from "../provider/chat/content.ts";
-import { imagesOf, type UserItem } from "../session/item.ts";
+import type { UserItem } from "../session/item.ts";
 import { type Session } from "./session.ts";
 import type { Tool } from "../tools/tool.ts";
-import { raiseLabels, sessionLabel } from "./labels.ts";
+import { raiseLabels, sessionLabel, textsOfItem } from "./labels.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
 import { providerLabel } from "../config/base_url.ts";
@@ -54,12 +53,11 @@ export async function admitPrompt(
   if (session.items.length > 0) await applyMarkers(session);
   const { provider, local } = model;
   // A client writes the descriptions of its tools, and they stand before every message as the system message does.
-  const standing = [system.text, JSON.stringify(session.schemas)];
-  const prompt = [item.text, ...imagesOf(item).map(imageUrl)];
+  const standing = [system.text, JSON.stringify(session.schemas), ...system.files];
   if (await scanner?.checkPart(standing, SYSTEM_PROMPT, model) === "no-cloud") system.label = "no-cloud";
   // Content that the user lets through is treated as it would be for a local model.
   const destination = { provider, local: local || allowed };
-  const found = await scanner?.checkPart(prompt, PROMPT, destination) ?? "open";
+  const found = await scanner?.checkPart(textsOfItem(item), PROMPT, destination) ?? "open";
   if ((found !== "open" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
   admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };

@@ -4,7 +4,8 @@
  */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { resolve } from "../platform/path.ts";
-import { sourceOfFormer, type UsedFiles } from "../session/item.ts";
+import { imageUrl } from "../provider/chat/content.ts";
+import { imagesOf, sourceOfFormer, type ToolResultItem, type UsedFiles, type UserItem } from "../session/item.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -39,9 +40,9 @@ export function sessionLabel(session: Session): Label {
 }
 
 /**
- * Returns the label of what a model said: at least that of what it was told, and `no-cloud` if it holds protected
- * content. The model may have read that from an image, decoded it or guessed it. Nothing that is found makes this
- * throw: the words have arrived, and have to be stored and shown.
+ * Returns the label of what a model or a person said: at least that of the session, and `no-cloud` if it holds
+ * protected content. A model may have read that from an image, decoded it or guessed it. Nothing that is found makes
+ * this throw: the words have arrived, and have to be stored and shown.
  */
 export async function labelOfWords(
   texts: readonly string[],
@@ -52,6 +53,12 @@ export async function labelOfWords(
   if (before !== "open") return before;
   const here = { provider: model.provider, local: true };
   return await scanner?.checkPart(texts, { name: "the response", hint: "" }, here) ?? before;
+}
+
+/** Returns everything of an item that is sent or stored. Links can lead to files whose names hold protected content. */
+export function textsOfItem(item: UserItem | ToolResultItem): string[] {
+  const text = item.kind === "user" ? item.text : item.content;
+  return [text, ...imagesOf(item).map(imageUrl), ...item.files ?? []];
 }
 
 /**

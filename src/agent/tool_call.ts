@@ -3,8 +3,7 @@
  */
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
-import { imageUrl } from "../provider/chat/content.ts";
-import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
+import { type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkCall, meantCall, placedCall, unknownTool } from "../tools/meant_call.ts";
 import { onlyLooks, readDenials } from "../tools/permission.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
@@ -12,7 +11,7 @@ import type { LoopGuard } from "./loop_guard.ts";
 import type { AskPermission, TurnHooks } from "./turn_options.ts";
 import { permit } from "./call_permission.ts";
 import { type Session } from "./session.ts";
-import { labelOfTexts, raiseLabels, sessionLabel } from "./labels.ts";
+import { labelOfTexts, raiseLabels, sessionLabel, textsOfItem } from "./labels.ts";
 import { cutResult } from "./context/shorten.ts";
 
 export interface CallOptions {
@@ -145,8 +144,7 @@ function outcome(
 async function labeledByContent(done: CallOutcome, session: Session): Promise<CallOutcome> {
   const { item } = done;
   if (item.label !== "open") return done;
-  const parts = [item.content, ...imagesOf(item).map(imageUrl), ...item.files ?? []];
-  return { ...done, item: { ...item, label: await labelOfTexts(parts, item.name, session) } };
+  return { ...done, item: { ...item, label: await labelOfTexts(textsOfItem(item), item.name, session) } };
 }
 
 /** Runs a tool. */

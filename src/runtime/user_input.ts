@@ -36,13 +36,13 @@ export async function titleOf(text: string, scanner: ContentScanner | undefined)
 /** Stores rules for the project of a session; returns whether they are stored, and warns if not. */
 export async function storeRules(
   rules: readonly string[],
-  { session: { workspace, scanner }, host }: { session: Session; host: Host },
+  { session, host }: { session: Session; host: Host },
 ): Promise<boolean> {
   try {
     await addProjectRules(await openHome(host.io), {
-      root: workspace.root,
+      root: session.workspace.root,
       rules,
-      holdsProtected: async (text) => await scanner?.checkWrite(text, "it") != null,
+      holdsProtected: async (text) => await session.scanner?.checkWrite(text, "it") != null,
     });
     return true;
   } catch (error) {
@@ -71,7 +71,7 @@ export async function runUserCommand(
   const { content, isError, details } = result;
   const text = `[The user ran this command: ${command}]\n${content}`;
   const files = session.workspace.takeUsed();
-  const label = highestLabel([result.label, await labelOfTexts([text], "the command", session)]);
+  const label = highestLabel([result.label, await labelOfTexts([text, ...files], "the command", session)]);
   if (isForModel) session.items.push({ kind: "user", origin: "note", text, label, files });
   const item = { kind: "tool_result", callId: CALL_ID, name: tool.name, content, isError, label } as const;
   await emit({ kind: "tool_result", item, details });

@@ -151,6 +151,30 @@ Deno.test("what agentcli asks in a protected session can tell of the response, a
   }
 });
 
+/** How a file under a name that holds protected content comes into a session by way of an open link. */
+const LINKS: Record<string, { link: string; play?: Partial<Play> }> = {
+  "an attachment": { link: "latest.md", play: { args: ["--file", "latest.md"] } },
+  "a file that the words name": { link: "latest.md", play: { prompt: "look at @latest.md" } },
+  "a file that is read": { link: "latest.md", play: { script: [ask(want("read", { path: "latest.md" })), say("ok")] } },
+  "instructions": { link: "AGENTS.md" },
+};
+
+for (const [way, { link, play }] of Object.entries(LINKS)) {
+  Deno.test(`the protected name of ${way} behind a link is not stored`, linux, async () => {
+    await using stage = await openStage();
+    await stage.write("customers.txt", "northwind-traders-4711\n");
+    for (const name of ["northwind-traders-4711", "fabrikam-holding-0815"]) {
+      await stage.write(`offers/${name}.md`, "An offer.\n");
+      await Deno.remove(`${stage.project}/${link}`).catch(() => {});
+      await Deno.symlink(`offers/${name}.md`, `${stage.project}/${link}`);
+      await stage.write(".agentclisecret", "no-cloud: customers.txt\n");
+      const played = await stage.play("loc", { script: HELLO, ...play });
+      assert.equal(played.done.code, 0, played.done.stderr);
+      assert.equal(await holds(stage.home.agentcliHome, name), name.startsWith("fabrikam"), "control: another name is");
+    }
+  });
+}
+
 async function holds(directory: string, text: string): Promise<boolean> {
   for await (const entry of Deno.readDir(directory)) {
     const path = `${directory}/${entry.name}`;
