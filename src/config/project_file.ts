@@ -68,16 +68,18 @@ export async function readProjectRules(home: Home, root: string): Promise<string
 interface AddedRules {
   root: string;
   rules: readonly string[];
-  /** Returns whether a text holds what may not be stored. */
-  holdsProtected(text: string): Promise<boolean>;
+  /** Returns whether a text may hold protected content. */
+  mayHoldProtected(text: string): Promise<boolean>;
 }
 
 /**
- * Adds rules of a project; those that are there stay. Throws `policy_refused` for rules that hold protected content,
- * `home_unusable` and `config_invalid`.
+ * Adds rules of a project; those that are there stay. Throws `policy_refused` for rules that may hold protected
+ * content, `home_unusable` and `config_invalid`.
  */
-export async function addProjectRules(home: Home, { root, rules, holdsProtected }: AddedRules): Promise<void> {
-  if (await holdsProtected(rules.join("\n"))) throw new AgentcliError("policy_refused", "it holds protected content");
+export async function addProjectRules(home: Home, { root, rules, mayHoldProtected }: AddedRules): Promise<void> {
+  if (await mayHoldProtected(rules.join("\n"))) {
+    throw new AgentcliError("policy_refused", "it may hold protected content");
+  }
   const change = ({ allow }: Rules = { allow: [] }) => ({ allow: [...new Set([...allow, ...rules])] });
   await changeForProject(home, FILE, { root, change });
 }

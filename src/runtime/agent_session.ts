@@ -192,8 +192,8 @@ export class AgentSession {
   }
 
   /**
-   * Allows what rules cover while the session is open, and stores them for the project, unless they hold protected
-   * content. Returns whether they are stored, and warns if not. Throws `usage` for a malformed rule.
+   * Allows what rules cover while the session is open, and stores them for the project, unless they may hold
+   * protected content. Returns whether they are stored, and warns if not. Throws `usage` for a malformed rule.
    */
   async allowAlways(rules: readonly string[]): Promise<boolean> {
     for (const rule of rules) await this.allow(rule);

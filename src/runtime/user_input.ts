@@ -2,7 +2,7 @@
  * Input of a person to a session besides prompts: its name, rules for always, a command to run. Loaded with the first.
  */
 import type { ContentScanner } from "../agent/content_scanner.ts";
-import { labelOfTexts } from "../agent/labels.ts";
+import { labelOfTexts, labelOfWords } from "../agent/labels.ts";
 import { resultRoom, type Session } from "../agent/session.ts";
 import { runTool } from "../agent/tool_call.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
@@ -42,7 +42,7 @@ export async function storeRules(
     await addProjectRules(await openHome(host.io), {
       root: session.workspace.root,
       rules,
-      holdsProtected: async (text) => await session.scanner?.checkWrite(text, "it") != null,
+      mayHoldProtected: async (text) => await labelOfWords([text], session) !== "open",
     });
     return true;
   } catch (error) {

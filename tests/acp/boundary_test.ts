@@ -303,20 +303,21 @@ Deno.test("lists of sessions show the words of a prompt, and nothing of a file t
   }
 });
 
-Deno.test("a rule that a client gives for always is not stored where it holds protected content", async () => {
-  for (const quoted of [SECRET, "words"]) {
+Deno.test("a rule that a client gives for always is not stored where it may hold protected content", async () => {
+  const ways = [["open.txt", SECRET], [".env", "words in no form that a scan knows"], ["open.txt", "words"]] as const;
+  for (const [path, quoted] of ways) {
     const script = [
-      ask(want("read", { path: ".env" })),
-      ask(want("shell", { command: `grep -c ${quoted} open.txt` })),
+      ask(want("read", { path })),
+      ask(want("shell", { command: `grep -c "${quoted}" open.txt` })),
       say("Done."),
     ];
     const answers = { "session/request_permission": choose("project") };
     await using set = await stage(script, { answers, capabilities: { session: { notices: {} } } });
     await set.client.prompt(await set.client.session(), "look");
-    const isKept = quoted !== SECRET;
+    const isKept = quoted === "words";
     const stored = await Deno.readTextFile(`${set.home.agentcliHome}/permissions.json`).catch(() => "");
     assert.equal(stored.includes("grep -c"), isKept);
-    const told = set.client.everything.includes("the rule was not written: it holds protected content");
+    const told = set.client.everything.includes("the rule was not written: it may hold protected content");
     assert.equal(told, !isKept);
     assert.match(set.client.words, /Done\./);
   }

@@ -1,6 +1,6 @@
 /** The history of typed lines. One JSON text per line, oldest first, in the home; nothing protected. */
 import { type Session } from "../../../agent/session.ts";
-import { sessionLabel } from "../../../agent/labels.ts";
+import { labelOfWords } from "../../../agent/labels.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
 import type { Io } from "../../../platform/io.ts";
 import { parseJson } from "../../../platform/record.ts";
@@ -40,10 +40,7 @@ export async function addToHistory(home: Home, entry: string): Promise<void> {
  */
 export async function rememberTyped(text: string, session: Session, io: Io): Promise<void> {
   try {
-    if (sessionLabel(session) !== "open") return;
-    const found = await session.scanner?.checkPart([text], { name: "the prompt", hint: "" }, session.model);
-    if (found === "no-cloud") return;
-    await addToHistory(await openHome(io), text);
+    if (await labelOfWords([text], session) === "open") await addToHistory(await openHome(io), text);
   } catch {
     // Nothing is kept.
   }
