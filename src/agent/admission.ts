@@ -4,7 +4,7 @@
  */
 import { admitItems, type Label, labelOf } from "../boundary/policy/label.ts";
 import type { UserItem } from "../session/item.ts";
-import { type Session } from "./session.ts";
+import type { Session, SessionModel } from "./session.ts";
 import type { Tool } from "../tools/tool.ts";
 import { raiseLabels, sessionLabel, textsOfItem } from "./labels.ts";
 import { AgentcliError } from "../errors.ts";
@@ -25,8 +25,8 @@ const SYSTEM_PROMPT = {
 };
 
 /**
- * A prompt that may become part of a session, and why: the user let a `released` one go to this provider, and it is
- * never stored.
+ * A prompt that may become part of a session, and why: the user let a `released` one go to this provider at
+ * this address, and it is never stored.
  */
 export interface AdmittedPrompt {
   readonly item: UserItem;
@@ -61,7 +61,12 @@ export async function admitPrompt(
   if ((found !== "open" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
   admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };
-  return { item: { ...item, releasedTo: provider }, admitted: "released" };
+  return { item: { ...item, releasedTo: placeOf(model) }, admitted: "released" };
+}
+
+/** Returns what a released prompt is bound to: another address under the same name is another place. */
+function placeOf({ provider, baseUrl }: Pick<SessionModel, "provider" | "baseUrl">): string {
+  return `${provider} ${baseUrl}`;
 }
 
 /**
@@ -169,7 +174,7 @@ async function admitRequest(
   if (!workspace.protection.any && isOpen()) return "open";
   admitItems({ kind: "provider", name: provider, local: false }, outgoing);
   const released = items.filter((item) => item.kind === "user")
-    .filter(({ releasedTo, origin }) => releasedTo === provider && origin !== "summary");
+    .filter(({ releasedTo, origin }) => releasedTo === placeOf(located.endpoint) && origin !== "summary");
   await session.scanner?.checkRequest(request, { provider, released, signal });
   return "open";
 }

@@ -29,6 +29,7 @@ export type WindowSource = "configured" | "found" | "learned" | "assumed" | "gue
 
 export interface SessionModel {
   provider: string;
+  baseUrl: string;
   /** The common name of its server, where the provider has one of our ids; absent elsewhere. */
   product?: string | undefined;
   local: boolean;

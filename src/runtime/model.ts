@@ -112,6 +112,7 @@ export function sessionModel(
   const { contextWindow, windowSource } = windowOf(entry.contextWindow, { known, local });
   return {
     provider: provider.name,
+    baseUrl: endpoint.baseUrl,
     local,
     isInDoubt: place.kind === "remote" && place.inDoubt,
     keySource: endpoint.keySource,

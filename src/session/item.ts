@@ -51,8 +51,8 @@ export interface UserItem {
   images?: readonly ShownImage[];
   label: Label;
   /**
-   * The remote provider to which the user let it go though it holds protected content; of a summary, that it was made
-   * from such an item. A session that holds one is not stored ({@link releaseIn}).
+   * The remote provider, with its address, to which the user let it go though it holds protected content; of a summary,
+   * that it was made from such an item. A session that holds one is not stored ({@link releaseIn}).
    */
   releasedTo?: string;
   /**
@@ -103,7 +103,7 @@ export interface ToolResultItem {
 export type SessionItem = UserItem | AssistantItem | ToolResultItem;
 
 /**
- * Returns the provider that some item was released to; undefined if none was. No store takes a session with such an
+ * Returns where some item was released to; undefined if none was. No store takes a session with such an
  * item.
  */
 export function releaseIn(items: readonly SessionItem[]): string | undefined {

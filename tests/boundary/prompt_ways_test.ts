@@ -1,6 +1,8 @@
 /** Every way of words into a session is looked through: messages of a client, the system message, later turns. */
 import assert from "node:assert/strict";
-import { ask, say, type Step, want } from "../helpers/fake_server.ts";
+import { ask, say, startFakeServer, type Step, want } from "../helpers/fake_server.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure, temporaryHome } from "../helpers/program.ts";
 import { assertArrived, assertRefusedRun, assertSealed, openStage, type Play, type Played } from "./harness.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
@@ -174,6 +176,29 @@ for (const [way, { link, play }] of Object.entries(LINKS)) {
     }
   });
 }
+
+Deno.test("a released prompt goes to no other address under the same name", linux, async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", "TOKEN=canary1234567890abcdefQQ\n");
+  await using other = startFakeServer({ host: "127.0.0.2", script: () => say("Fine.") });
+  for (const isMoved of [false, true]) {
+    await using first = startFakeServer({
+      host: "127.0.0.2",
+      script: async () => {
+        if (isMoved) await configure(home, { rem: { baseUrl: other.baseUrl } });
+        return say("Fine.");
+      },
+    });
+    await configure(home, { rem: { baseUrl: first.baseUrl } });
+    const stdin = "my token is canary1234567890abcdefQQ\n/think low\nagain\n";
+    const args = ["chat", "--model", "rem", "--allow-protected-prompt"];
+    const done = await runInProcess(args, { home, stdin, terminal: true });
+    assert.match(first.chats()[0]?.text ?? "", /canary1234567890abcdefQQ/, done.stderr);
+    assert.equal(first.chats().length, isMoved ? 1 : 2, "control: it goes to the same address again");
+    assert.equal(other.chats().length, 0, done.stderr);
+  }
+});
 
 async function holds(directory: string, text: string): Promise<boolean> {
   for await (const entry of Deno.readDir(directory)) {

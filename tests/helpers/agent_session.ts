@@ -95,6 +95,7 @@ export function testSession(
   const entry = { id: "m", aliases: [], ...parts.entry };
   const model: SessionModel = {
     provider: "loc",
+    baseUrl: "http://127.0.0.1:8080/v1",
     local: true,
     keySource: "none",
     entry,
