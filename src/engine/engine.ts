@@ -55,7 +55,7 @@ interface OptionTemplate {
   inHelp?: RegExp;
   /** The help must hold the value as a word. */
   valueInHelp?: true;
-  /** Passed only to a version whose help names it, and not reported otherwise: newer versions no longer need it. */
+  /** Not reported where the installed version does not know it: not every version needs it. */
   optional?: true;
   /** Left out together with this flag. */
   with?: string;
@@ -143,7 +143,8 @@ function isValueName(name: string): name is ValueName {
   return (VALUE_NAMES as readonly string[]).includes(name);
 }
 
-function flagsOf(help: string): Set<string> {
+/** Returns the flags that a help text names. */
+export function flagsOf(help: string): Set<string> {
   return new Set(help.match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? []);
 }
 
@@ -177,7 +178,7 @@ export function buildWords(
     const value = option.value === undefined ? undefined : fill(option.value, values);
     if (value === null || (option.needs !== undefined && values[option.needs] === undefined)) continue;
     if (given.has(option.flag) || (option.with !== undefined && !passed.has(option.with))) continue;
-    if (option.optional && !(known?.has(option.flag) ?? false)) continue;
+    if (option.optional && known?.has(option.flag) === false) continue;
     const reason = option.required || options.unchecked ? null : whyNot(option, { value, help, known });
     if (reason !== null) {
       leftOut.push({ flag: value === undefined ? option.flag : `${option.flag} ${value}`, reason });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
-import { buildWords, type Command, fill, usedValues, type Values } from "./engine.ts";
-import { engineEnvironment } from "./installed.ts";
+import { buildWords, type Command, commandsOf, fill, usedValues, type Values } from "./engine.ts";
+import { engineEnvironment, findInstalled } from "./installed.ts";
 import { lastLines, LogTail } from "./running.ts";
 import { ownEngine } from "./request.ts";
 import { shownCommand, withoutKeys } from "./quote.ts";
@@ -121,7 +121,7 @@ Deno.test("the parser of tool calls follows the model's own name, not its owner'
   assert.equal(toolParserOf("/models/gpt-oss-20b/"), "openai");
 });
 
-Deno.test("an optional flag is passed to versions that name it, and left out of others without a word", () => {
+Deno.test("an optional flag is left out without a word, and only of a version that is known not to have it", () => {
   const command = {
     programs: ["p"],
     words: ["serve"],
@@ -129,14 +129,34 @@ Deno.test("an optional flag is passed to versions that name it, and left out of 
     help: [],
   };
   const values = { host: "127.0.0.1", url_host: "127.0.0.1", port: "1" };
-  assert.deepEqual(buildWords(command, { values, help: "--no-log  log nothing", own: [] }).words, [
-    "serve",
-    "--no-log",
-  ]);
-  for (const help of ["--other", null]) {
-    assert.deepEqual(buildWords(command, { values, help, own: [] }), { words: ["serve"], leftOut: [] });
+  for (const help of ["--no-log  log nothing", null]) {
+    assert.deepEqual(buildWords(command, { values, help, own: [] }).words, ["serve", "--no-log"]);
   }
+  assert.deepEqual(buildWords(command, { values, help: "--other", own: [] }), { words: ["serve"], leftOut: [] });
+});
+
+Deno.test("vLLM is started so that it logs no prompt, unless its help shows that it needs no option for that", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const ways: [all: string | null, few: string | null, isPassed: boolean][] = [
+    [null, null, true],
+    [null, "--config-group GROUP  (all options: --help=all)", true],
+    ["--host H --port P --disable-log-requests", null, true],
+    ["--host H --port P --enable-log-requests", null, false],
+  ];
   const vllm = engines().find(({ servers }) => servers.includes("vllm"));
-  assert.ok(vllm?.running.kind === "child");
-  assert.ok(vllm.running.commands[0]?.options.some(({ flag }) => flag === "--disable-log-requests"));
+  const path = await Deno.makeTempDir();
+  const answer = (text: string | null) => text === null ? "exit 2" : `echo '${text}'`;
+  for (const [all, few, isPassed] of ways) {
+    const text = `#!/bin/sh\nif test "$2" = --help=all; then ${answer(all)}; else ${answer(few)}; fi\n`;
+    await Deno.writeTextFile(`${path}/vllm`, text, { mode: 0o755 });
+    const io = { env: () => undefined, os: "linux" } as const;
+    const search = { path, io, env: {}, cwd: path, signal: new AbortController().signal };
+    const found = await findInstalled(vllm === undefined ? [] : commandsOf(vllm), search);
+    assert.ok(found !== null);
+    const { words, leftOut } = buildWords(found.command, { values: VALUES, help: found.help, own: [] });
+    assert.equal(words.includes("--disable-log-requests"), isPassed, text);
+    assert.ok(!leftOut.some(({ flag }) => flag === "--disable-log-requests"));
+  }
+  await Deno.remove(path, { recursive: true });
 });

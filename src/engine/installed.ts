@@ -5,7 +5,7 @@ import type { Io } from "../platform/io.ts";
 import { runForText } from "../platform/process.ts";
 import { isFile } from "../platform/real_path.ts";
 import { isAbsolute } from "../platform/path.ts";
-import type { Command } from "./engine.ts";
+import { type Command, flagsOf } from "./engine.ts";
 
 /** Milliseconds for a help text: engines in Python load many modules before they print it. */
 const HELP_MS = 90_000;
@@ -50,6 +50,7 @@ export async function findInstalled(commands: readonly Command[], search: Search
 /** `absent`: the program is there, but not the module it was to run. */
 async function readHelp(program: string, command: Command, search: Search): Promise<string | null | "absent"> {
   const last = command.help.at(-1);
+  const required = command.options.filter((option) => option.required).map(({ flag }) => flag);
   for (const words of command.help) {
     const { ended, code, stdout, stderr } = await runForText({
       argv: [program, ...words],
@@ -62,8 +63,11 @@ async function readHelp(program: string, command: Command, search: Search): Prom
     search.signal.throwIfAborted();
     const text = stdout + stderr;
     if (code !== 0 && /No module named/.test(text)) return "absent";
-    // A refusal of `--help=all` may name a few options too, so such a text counts only for the last attempt.
-    if (ended === "exit" && /(?<![\w-])--[a-z]/.test(text) && (code === 0 || words === last)) return text;
+    // A refusal of `--help=all` may name a few options too, so such a text counts only for the last attempt. Every
+    // version has what is required: a text without it lists something else, such as groups of options.
+    const flags = flagsOf(text);
+    const isList = required.length === 0 ? flags.size > 0 : required.some((flag) => flags.has(flag));
+    if (ended === "exit" && isList && (code === 0 || words === last)) return text;
   }
   return null;
 }
