@@ -1,5 +1,6 @@
 /** `agentcli quarantine`, with entries that a session left. */
 import assert from "node:assert/strict";
+import { keptRoots } from "../src/boundary/policy/identity.ts";
 import { quarantine } from "../src/boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../src/boundary/sandbox/unfinished.ts";
 import { listQuarantine } from "../src/cli/quarantine.ts";
@@ -17,7 +18,7 @@ Deno.test("what is in quarantine is listed and goes back where it was", async ()
   await Deno.symlink("hooks/pre-commit", `${root}/sub/.git/link`);
   const paths = [`${root}/.vscode/tasks.json`, `${root}/sub/.git`];
   const now = Date.UTC(2026, 2, 1, 10, 15);
-  const { id = "" } = await quarantine(paths, { home: home.agentcliHome, root, now }) ?? {};
+  const { id = "" } = await quarantine(paths, { home: home.agentcliHome, roots: keptRoots([root]), now }) ?? {};
   assert.equal(id, "20260301-101500-1");
   for (const path of paths) await assert.rejects(Deno.lstat(path), Deno.errors.NotFound);
 
@@ -50,7 +51,7 @@ Deno.test("a file does not go back through a link that leads out of the project"
   const root = await Deno.realPath(home.project);
   await Deno.mkdir(`${root}/.vscode`);
   await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "{}\n");
-  const place = { home: home.agentcliHome, root, now: Date.now() };
+  const place = { home: home.agentcliHome, roots: keptRoots([root]), now: Date.now() };
   const { id = "" } = await quarantine([`${root}/.vscode/tasks.json`], place) ?? {};
   await Deno.remove(`${root}/.vscode`);
   await Deno.mkdir(`${home.root}/elsewhere`);
@@ -58,6 +59,23 @@ Deno.test("a file does not go back through a link that leads out of the project"
   assert.equal((await runInProcess(["quarantine", "restore", id], { home })).code, 1);
   assert.deepEqual([...Deno.readDirSync(`${home.root}/elsewhere`)], []);
   assert.equal(listQuarantine(home.agentcliHome).length, 1);
+});
+
+Deno.test("what an entry without the roots of its session holds is protected when it goes back", async () => {
+  for (const isKept of [true, false]) {
+    await using home = await temporaryHome();
+    const root = await Deno.realPath(home.project);
+    const paths = [`${root}/tasks.json`];
+    const place = `${home.agentcliHome}/quarantine/20260301-101500-1`;
+    await Deno.mkdir(place, { recursive: true });
+    await Deno.writeTextFile(`${place}/0`, "{}\n");
+    const named = isKept ? { roots: keptRoots([root]) } : { root };
+    await Deno.writeTextFile(`${place}/index.json`, JSON.stringify({ time: 5, paths, ...named }));
+    const { code, stderr } = await runInProcess(["quarantine", "restore", "20260301-101500-1"], { home });
+    assert.equal(code, 0, stderr);
+    assert.equal(await Deno.readTextFile(`${root}/tasks.json`), "{}\n");
+    assert.equal(/protected from now on.*tasks\.json/.test(stderr), !isKept, stderr);
+  }
 });
 
 Deno.test("a damaged index and a foreign name are no entries", async () => {
@@ -74,8 +92,9 @@ Deno.test("whoever restores a file while a command may be running hears that it 
   await using home = await temporaryHome();
   const root = await Deno.realPath(home.project);
   await Deno.mkdir(`${root}/.vscode`);
-  const { id = "" } = await quarantine([`${root}/.vscode`], { home: home.agentcliHome, root, now: Date.now() }) ?? {};
-  await noteProgram(home.agentcliHome, { roots: [root] });
+  const { id = "" } =
+    await quarantine([`${root}/.vscode`], { home: home.agentcliHome, roots: keptRoots([root]), now: Date.now() }) ?? {};
+  await noteProgram(home.agentcliHome, { roots: keptRoots([root]), written: [] });
   const { code, stderr } = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(code, 0, stderr);
   assert.match(stderr, /restored .*\.vscode[^]*if a command is running there, it goes to quarantine again/);

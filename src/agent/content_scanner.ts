@@ -5,6 +5,7 @@
 import type { Label } from "../boundary/policy/label.ts";
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
 import { recordsAt } from "../boundary/policy/project.ts";
+import { findRoot, type KeptRoot } from "../boundary/policy/identity.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
@@ -28,19 +29,9 @@ interface ScannerOptions {
   /** Has what files held before, if it belongs to the same set. */
   previous?: ContentScanner | undefined;
   /** Tells the person of files that are protected from now on. */
-  notify?: (text: string) => unknown;
-}
-
-/** Returns the scanner of a project that no session is open in. */
-export async function scannerAt(
-  home: Home,
-  root: string,
-  options: Pick<ScannerOptions, "notify"> = {},
-): Promise<ContentScanner> {
-  const records = await recordsAt(home, [root]);
-  const protection = new ProtectedSet([root], { remembered: records });
-  await protection.settle();
-  return new ContentScanner({ root, additional: [], local: false, protection, records }, options);
+  notify?: ((text: string) => unknown) | undefined;
+  /** A root that is gone with its content: any text may hold some of it. */
+  gone?: string | undefined;
 }
 
 /** The project whose protected content is looked for, and where copies of it are recorded. */
@@ -53,13 +44,15 @@ export class ContentScanner {
   readonly #notify: ScannerOptions["notify"];
   /** Programs of a local model can know what it has read. */
   readonly #wasLocal: boolean;
+  readonly #gone: string | undefined;
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
 
   constructor(
     workspace: ScannedProject,
-    { allowed, previous, notify }: ScannerOptions = {},
+    { allowed, previous, notify, gone }: ScannerOptions = {},
   ) {
+    this.#gone = gone;
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#wasLocal = workspace.local || previous !== undefined && previous.#wasLocal;
@@ -67,6 +60,26 @@ export class ContentScanner {
     if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
     if (this.#scanner !== null && allowed !== undefined) this.#scanner.allowed = allowed;
+  }
+
+  /**
+   * Returns the scanner of the roots that another session had; `own` if that has the same ones. A project that was moved
+   * is looked for at `near` and around it.
+   */
+  static async at(
+    home: Home,
+    kept: readonly KeptRoot[],
+    { near, own, notify }: Pick<ScannerOptions, "notify"> & { near?: string; own?: ContentScanner | undefined },
+  ): Promise<ContentScanner> {
+    const found = kept.map((one) => findRoot(one, near));
+    const gone = kept.find((_, at) => found[at] === null)?.path;
+    const [root = "/", ...additional] = kept.map(({ path }, at) => found[at] ?? path);
+    const roots = [root, ...additional];
+    if (gone === undefined && own !== undefined && own.#workspace.protection.isOf(roots)) return own;
+    const records = await recordsAt(home, roots);
+    const protection = new ProtectedSet(roots, { remembered: records });
+    await protection.settle();
+    return new ContentScanner({ root, additional, local: false, protection, records }, { notify, gone });
   }
 
   async #open({ isLeaving = false } = {}): Promise<LeakScanner | null> {
@@ -132,7 +145,7 @@ export class ContentScanner {
    */
   async holds(texts: readonly string[], options: { isLeaving?: boolean } = {}): Promise<boolean> {
     const scanner = await this.#open(options);
-    return (await scanner?.check(texts, { once: true }) ?? null) !== null;
+    return this.#gone !== undefined || (await scanner?.check(texts, { once: true }) ?? null) !== null;
   }
 
   /**
@@ -170,7 +183,8 @@ export class ContentScanner {
    * with `exposed`, all that changed while a program saw a protected path. Tells the person which, and
    * returns whether there are any. Throws `home_unusable` where that cannot be remembered.
    */
-  async protectFound(places: readonly string[], { since, exposed }: ProgramChanges): Promise<boolean> {
+  async protectFound(places: readonly string[], changes: ProgramChanges): Promise<boolean> {
+    const { since, exposed = this.#gone === undefined ? undefined : { path: this.#gone, since } } = changes;
     const scanner = await this.#open();
     if (scanner === null && exposed === undefined) return false;
     const { protection, records } = this.#workspace;

@@ -2,7 +2,7 @@
  * Runs `agentcli quarantine …`: lists quarantined files, and restores and protects them: a protected session can have
  * made them.
  */
-import { scannerAt } from "../agent/content_scanner.ts";
+import { ContentScanner } from "../agent/content_scanner.ts";
 import { homePath, openHome } from "../platform/home.ts";
 import { clean } from "../terminal/clean.ts";
 import { notice, print, warn } from "./result.ts";
@@ -18,7 +18,9 @@ import { dirname, isWithin, join } from "../platform/path.ts";
 /** Runs the command. */
 export async function listEntries({ context }: Invocation): Promise<void> {
   const entries = listQuarantine(homePath(context.io));
-  const shown = entries.map(({ id, root, paths, time }) => ({ id, root, paths, time: new Date(time).toISOString() }));
+  const shown = entries.map(({ id, roots: [root], paths, time }) => ({
+    ...{ id, root: root?.path, paths, time: new Date(time).toISOString() },
+  }));
   const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
   const table = [["ID", "ORIGINAL PATH"], ...rows];
   await print(context, { json: { entries: shown }, table, none: "the quarantine is empty" });
@@ -36,10 +38,11 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   const home = await openHome(io);
   const isRunning = (listSync(join(home.path, UNFINISHED)) ?? []).length > 0;
   // As for a program that creates these files: if they cannot be scanned now, the next session there does it.
-  const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
+  const { roots, paths } = entry;
+  const note = await noteProgram(home.path, { roots, written: [...new Set(paths.map(dirname))] });
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
   // Scanned like a command's changes. Moved files have their old times.
-  const scanner = await scannerAt(home, entry.root, { notify: (text) => notice(context, text) });
+  const scanner = await ContentScanner.at(home, roots, { notify: (text) => notice(context, text) });
   await scanner.protectFound(restored, { since: 0 });
   await note.remove();
   await print(context, { json: { id, restored, blocked } });
@@ -75,7 +78,8 @@ export async function restoreQuarantined(
     if (lstatSync(kept) === null) continue;
     // A directory that is now a link must not lead the file elsewhere; `sandbox.write` is beside the project.
     const parent = realOrNull(dirname(path));
-    const stays = parent !== null && (parent === dirname(path) || isWithin(entry.root, parent));
+    const stays = parent !== null &&
+      (parent === dirname(path) || entry.roots.some(({ path }) => isWithin(path, parent)));
     const free = stays && quietly(() => lstatSync(path)) === null;
     if (free) await movePath(kept, path);
     (free ? restored : blocked).push(path);

@@ -1,9 +1,10 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../boundary/programs.ts";
 import { protectedProjects } from "../boundary/policy/project.ts";
-import { ContentScanner, scannerAt } from "../agent/content_scanner.ts";
+import { ContentScanner } from "../agent/content_scanner.ts";
 import { sandboxEnvironment } from "../boundary/policy/environment.ts";
 import { createSessionSandbox, type SandboxedCommand } from "../boundary/sandbox/sandbox.ts";
+import type { OpenJudge } from "../boundary/sandbox/unfinished.ts";
 import { runWatched, type WatchedOutcome, type WatchOptions } from "../boundary/sandbox/watched_run.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { AgentcliError } from "../errors.ts";
@@ -38,8 +39,9 @@ export async function run(
   // As for a remote model: the command sees nothing protected, unless it is exposed.
   const scanner = new ContentScanner({ root, additional: [], local: false, protection, records }, output);
   const holdsProtected = (text: string) => scanner.holds([text]);
-  const openJudge = async (at: string) => at === root ? scanner : await scannerAt(home, at, output);
+  const openJudge: OpenJudge = (roots) => ContentScanner.at(home, roots, { near: root, own: scanner, ...output });
   for (const text of await sandbox.recoverUnfinished(root, openJudge)) await warn(context, text);
+  await protection.reread();
   const network = options.network || settings.network;
   const sandboxed = await sandbox.wrapCommand({
     root,

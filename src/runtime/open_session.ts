@@ -1,5 +1,5 @@
 /** Opens a session: from its options to one that takes prompts. */
-import { scannerAt } from "../agent/content_scanner.ts";
+import { ContentScanner } from "../agent/content_scanner.ts";
 import { breakdown } from "../agent/chat_request.ts";
 import { notLocalText } from "../agent/admission.ts";
 import type { Session } from "../agent/session.ts";
@@ -7,6 +7,7 @@ import type { Chat } from "../provider/types.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { sandboxReason } from "../boundary/sandbox/sandbox.ts";
+import type { OpenJudge } from "../boundary/sandbox/unfinished.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
 import type { Home } from "../platform/home.ts";
@@ -185,9 +186,10 @@ async function placeModel(
 
 /** Has what commands of an earlier process left unfinished judged, and warns of it. */
 async function recoverUnfinished({ sandbox, scanner, workspace }: Session, home: Home, host: Host): Promise<void> {
-  const scannerOf = async (root: string) =>
-    scanner !== undefined && root === workspace.root ? scanner : await scannerAt(home, root, { notify: host.notice });
-  for (const notice of await sandbox?.recoverUnfinished(workspace.root, scannerOf) ?? []) await host.warn(notice);
+  const openJudge: OpenJudge = (roots) =>
+    ContentScanner.at(home, roots, { near: workspace.root, own: scanner, notify: host.notice });
+  for (const notice of await sandbox?.recoverUnfinished(workspace.root, openJudge) ?? []) await host.warn(notice);
+  await workspace.protection.reread();
 }
 
 /** Returns the first line of a remote session of a project with protected paths. */

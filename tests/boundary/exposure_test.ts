@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
+import { keptRoots } from "../../src/boundary/policy/identity.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { protectCopies } from "../../src/boundary/scan/copies.ts";
@@ -52,7 +53,7 @@ Deno.test("what a command saw is protected though what it made cannot be moved a
 
 Deno.test("a path that has gone by itself does not count as one that cannot be moved to quarantine", async () => {
   await using stage = await openStage();
-  const place = { home: stage.home.root, root: stage.project, now: Date.now() };
+  const place = { home: stage.home.root, roots: keptRoots([stage.project]), now: Date.now() };
   const [gone, here] = [`${stage.project}/gone`, await stage.write("here", "x")];
   assert.equal(await quarantine([gone], place), null);
   assert.deepEqual((await quarantine([gone, here], place))?.paths, [gone, here]);
@@ -68,7 +69,7 @@ Deno.test("files whose paths are long and many are listed and put back as a few 
   for (const count of [2, 450]) {
     const paths = Array.from({ length: count }, (_, at) => `${deep}/${at}`);
     for (const path of paths) Deno.writeTextFileSync(path, "x");
-    const entry = await quarantine(paths, { home, root: stage.project, now: Date.now() });
+    const entry = await quarantine(paths, { home, roots: keptRoots([stage.project]), now: Date.now() });
     assert.equal(listQuarantine(home).find(({ id }) => id === entry?.id)?.paths.length, count);
     assert(entry);
     assert.equal((await restoreQuarantined(home, entry)).restored.length, count);

@@ -1,6 +1,7 @@
 /** What programs of a session changed is judged when they end, whoever asks for it, and whatever stands in the way. */
 import assert from "node:assert/strict";
-import { ask, say, type Script, want } from "../helpers/fake_server.ts";
+import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_server.ts";
+import { configure, startProgram } from "../helpers/program.ts";
 import { assertSealed, openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded, standing } from "./slipped.ts";
@@ -94,6 +95,58 @@ Deno.test("a copy in an additional directory is protected there, too", linux, as
     assert.equal(sent.includes("an open line"), !isCopy, "control: what holds nothing is read");
   }
 });
+
+/** What becomes of an added directory before what came of it is judged. */
+const LATER: Readonly<Record<string, { isSecret: boolean; change?(stage: Stage): Promise<unknown> }>> = {
+  "is still there": { isSecret: true },
+  "was moved": { isSecret: true, change: ({ home: { root } }) => Deno.rename(`${root}/B`, `${root}/C`) },
+  "was replaced": {
+    isSecret: true,
+    async change({ home: { root } }) {
+      await Deno.rename(`${root}/B`, `${root}/C`);
+      await Deno.mkdir(`${root}/B`);
+    },
+  },
+  "held nothing of it": { isSecret: false },
+};
+
+for (const [what, { isSecret, change }] of Object.entries(LATER)) {
+  const does = isSecret ? "is protected" : "stays open";
+  for (const way of ["comes back from quarantine", "a killed command left"]) {
+    Deno.test(`what ${way} ${does} where an added directory ${what}`, bubblewrap, async () => {
+      await using stage = await openStage({ bare: true, marker: null });
+      const { a, b, line } = await beside(stage);
+      const text = isSecret ? line : "an open line";
+      const isKilled = way === "a killed command left";
+      const path = isKilled ? "copy.txt" : ".vscode/tasks.json";
+      stage.exempt(`${a}/${path}`);
+      const script = [
+        read(`${b}/.env`),
+        shell(`mkdir -p .vscode; echo '${text}' > ${path}; ${isKilled ? "echo > ready.txt; sleep 60" : ""}`),
+      ];
+      const more = [...args, "--add-dir", b];
+      if (isKilled) {
+        await using server = startFakeServer({ script });
+        await configure(stage.home, { loc: { baseUrl: server.baseUrl, ...block } });
+        const program = startProgram(["run", "go", "--model", "loc", ...more], { home: stage.home, cwd: a });
+        await program.closeInput();
+        await standing(`${a}/ready.txt`);
+        program.kill("SIGKILL");
+        await program.finished;
+        await change?.(stage);
+      } else {
+        const local = await stage.play("loc", { cwd: a, block, args: more, script: [...script, say("Done.")] });
+        const [, id = ""] = /agentcli quarantine restore (\S+)/.exec(local.done.stderr) ?? [];
+        await change?.(stage);
+        const { done } = await stage.play("loc", { cwd: a, argv: ["quarantine", "restore", id], script: [] });
+        assert.equal(done.code, 0, done.stderr);
+      }
+      assert.equal(await Deno.readTextFile(`${a}/${path}`), `${text}\n`, "control: it is there");
+      const { sent, done } = await stage.play("rem", { cwd: a, block, script: [read(path), say("Done.")] });
+      assert.equal(sent.includes(text), !isSecret, done.stderr);
+    });
+  }
+}
 
 Deno.test("a copy below sandbox.write is protected for all projects", bubblewrap, async () => {
   await using stage = await openStage({ bare: true, marker: null });

@@ -289,8 +289,8 @@ for (const where of ["at its path", "where it was moved to"]) {
     await stage.plant(".env", "env");
     await stage.play("loc", HELLO);
     const { ino: inode, birthtime } = await Deno.stat(stage.project);
-    const place = { roots: [stage.project], project: { inode, born: birthtime?.getTime() } };
-    const note = JSON.stringify({ process: null, since: Date.now() - 500, ...place });
+    const roots = [{ path: stage.project, inode, born: birthtime?.getTime() }];
+    const note = JSON.stringify({ process: null, since: Date.now() - 500, roots });
     await stage.write(`${stage.home.agentcliHome}/unfinished/1.json`, note);
     const value = stage.canary("env");
     await stage.plant("notes.txt", "env", () => `k ${value}\n`);

@@ -3,7 +3,7 @@
  * ended.
  */
 import assert from "node:assert/strict";
-import { identityAt } from "../../src/boundary/policy/identity.ts";
+import { identityAt, keptRoots } from "../../src/boundary/policy/identity.ts";
 import { emptyRecord } from "../../src/boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
@@ -381,7 +381,7 @@ Deno.test("nothing comes back from quarantine while the home cannot keep a note 
   await using stage = await openStage();
   const home = stage.home.agentcliHome;
   const path = await Deno.realPath(await stage.write("made.txt", "in a form that no scan finds\n"));
-  const { id = "" } = await quarantine([path], { home, root: stage.project, now: Date.now() }) ?? {};
+  const { id = "" } = await quarantine([path], { home, roots: keptRoots([stage.project]), now: Date.now() }) ?? {};
   await stage.write(`${home}/unfinished`, "in the way");
   const refused = await runProgram(["quarantine", "restore", id], { home: stage.home });
   assert.equal(refused.code, 6, refused.stderr);

@@ -113,7 +113,9 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       cwd: root,
       argv: ["/bin/bash", "-c", command],
       env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
-      protection: hide === undefined ? protection : { markers, refresh() {}, hidden, rule: () => null },
+      protection: hide === undefined
+        ? protection
+        : { roots: protection.roots, markers, refresh() {}, hidden, rule: () => null },
       git: false,
       network: false,
       ...more,

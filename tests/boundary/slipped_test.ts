@@ -40,7 +40,7 @@ Deno.test("what a command wrote while a protected file was replaced is protected
   assert.match(played.results[1] ?? "", /still here/, "control: the next command ran");
   assert.match(
     played.done.stderr,
-    /protected from now on, since .*\.env became protected or was replaced meanwhile: .*copy\.txt/,
+    /protected from now on, since .*\.env became protected, was moved or was replaced meanwhile: .*copy\.txt/,
   );
 });
 
@@ -55,7 +55,7 @@ Deno.test("what a command wrote while a protected file was created is protected 
   assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
   assert.match(
     played.done.stderr,
-    /protected from now on, since .*\.env became protected or was replaced meanwhile: .*copy\.txt/,
+    /protected from now on, since .*\.env became protected, was moved or was replaced meanwhile: .*copy\.txt/,
   );
 });
 

@@ -3,7 +3,8 @@
  * under a path that no rule names. Source: specification of the boundary, "Reading".
  */
 import { type FileStatus, statSync } from "../../platform/files.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { fieldsOf, membersOf } from "../../platform/record.ts";
+import { ancestors, exists, quietly } from "../../platform/real_path.ts";
 
 /**
  * The identity of a file or directory; zeros if it is unknown. Not its device: those numbers change with a restart, and
@@ -29,6 +30,36 @@ export function lastingIdentityOf({ inode, born }: Identity): string {
 /** Returns a key of the directory that is at a project's path now: another one that comes there has another key. */
 export function rootKey(root: string): string {
   return lastingIdentityOf(identityAt(root));
+}
+
+/** A root of a session as the home keeps it, for those who judge later what the session left behind. */
+export interface KeptRoot extends Identity {
+  path: string;
+}
+
+/** Returns the roots (real paths) as the home keeps them: another directory can come to their paths. */
+export function keptRoots(roots: readonly string[]): KeptRoot[] {
+  return roots.map((path) => ({ path, ...identityAt(path) }));
+}
+
+/** Reads kept roots; of those that were kept as paths alone (version 0.2.0), the identity is unknown. */
+export function readRoots(value: unknown): KeptRoot[] {
+  return membersOf(value).map((root) => {
+    const { path = root, inode, born } = fieldsOf(root);
+    return { path: String(path), inode: Number(inode ?? 0), born: Number(born ?? 0) };
+  });
+}
+
+/**
+ * Returns where a kept root is: at its path, or as `near` or around it after a move; null if it is gone. If its identity
+ * is unknown, its path counts.
+ */
+export function findRoot(kept: KeptRoot, near = kept.path): string | null {
+  const { path, inode } = kept;
+  if (inode === 0) return exists(path) ? path : null;
+  // As in `checkRoots`, the number is enough at its own path.
+  if (identityAt(path).inode === inode) return path;
+  return ancestors(near).find((at) => rootKey(at) === lastingIdentityOf(kept)) ?? null;
 }
 
 /** Returns whether a file or directory is unchanged since an earlier status; false if either is unknown. */

@@ -11,6 +11,7 @@ import {
 } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
 import { fieldsOf, type JsonRecord, parseJson } from "../../platform/record.ts";
+import { type KeptRoot, readRoots } from "../policy/identity.ts";
 import { readRegularFile } from "../reader.ts";
 
 /** Directory in the home, with one directory for each entry: `index.json` and the files as `0`, `1`, … */
@@ -25,7 +26,8 @@ export interface QuarantineEntry {
   id: string;
   /** Milliseconds since 1970. */
   time: number;
-  root: string;
+  /** The roots of the session that they come from, the project first. */
+  roots: readonly KeptRoot[];
   /** Their original absolute paths. */
   paths: string[];
 }
@@ -50,14 +52,14 @@ export async function quarantineNotice(
  */
 export async function quarantine(
   paths: readonly string[],
-  { home, root, now }: { home: string; root: string; now: number },
+  { home, roots, now }: { home: string; roots: readonly KeptRoot[]; now: number },
 ): Promise<QuarantineEntry | null> {
   if (paths.length === 0) return null;
   const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
   const taken = new Set((listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;
   while (taken.has(`${day}-${number}`)) number++;
-  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths] };
+  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, roots, paths: [...paths] };
   const directory = join(home, QUARANTINE, entry.id);
   try {
     await makePrivateDirectory(join(home, QUARANTINE));
@@ -107,8 +109,10 @@ export function readFields(path: string): JsonRecord {
 /** Returns an entry by its id, or null. */
 export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const { time, root, paths } = readFields(join(home, QUARANTINE, id, INDEX));
-  return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
-    ? { id, time, root, paths: paths.map(String) }
+  const { time, root, roots, paths } = readFields(join(home, QUARANTINE, id, INDEX));
+  // Version 0.2.0 kept the project alone, so that nobody knows what else its session knew: it counts as gone.
+  const kept = readRoots(roots ?? (typeof root === "string" ? [{ path: root, inode: -1 }] : []));
+  return typeof time === "number" && kept.length > 0 && Array.isArray(paths)
+    ? { id, time, roots: kept, paths: paths.map(String) }
     : null;
 }

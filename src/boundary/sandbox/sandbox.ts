@@ -14,7 +14,7 @@ import type { Label } from "../policy/label.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
 import type { openSandbox, SandboxRequest } from "./open_sandbox.ts";
-import type { UnfinishedJudge } from "./unfinished.ts";
+import type { OpenJudge } from "./unfinished.ts";
 import type { WatchedProgram } from "./watched_run.ts";
 
 /** Directory in the home with one note for each running program. */
@@ -115,10 +115,7 @@ export function createSessionSandbox(options: SessionSandboxOptions) {
     /** Returns whether any project of this user has protected paths. */
     protectsElsewhere: async () => await options.projects?.any() ?? false,
     /** Judges what programs of dead agentcli processes left; see `unfinished.ts`. */
-    async recoverUnfinished(
-      root: string,
-      openJudge: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
-    ): Promise<string[]> {
+    async recoverUnfinished(root: string, openJudge: OpenJudge): Promise<string[]> {
       const { home, io } = options;
       const notes = quietly(() => listSync(join(home, UNFINISHED)));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(

@@ -60,7 +60,7 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
   protection.remember(records);
   const why = exposed === undefined
     ? "since they hold protected content"
-    : `since ${exposed.path} became protected or was replaced meanwhile`;
+    : `since ${exposed.path} became protected, was moved or was replaced meanwhile`;
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
   const release = exposed !== undefined && more === ""
     ? `if none of them holds its content: agentcli secrets trust ${names.map(shellWord).join(" ")}`

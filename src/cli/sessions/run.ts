@@ -1,4 +1,5 @@
 /** Runs `agentcli sessions …`: lists, prints, exports and deletes stored sessions. */
+import { keptRoots } from "../../boundary/policy/identity.ts";
 import { projectRootOf } from "../../boundary/policy/project.ts";
 import { lstatSync, statSync, writeAtomically } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -119,13 +120,13 @@ export async function deleteOne(invocation: Invocation<typeof LIST_OPTIONS>): Pr
 export async function renameOne(invocation: Invocation<typeof LIST_OPTIONS>): Promise<void> {
   const { arguments: [, name = ""], context } = invocation;
   const { home, session } = await openNamed(invocation);
-  const [{ titleOf }, { scannerAt }, { renameSession }] = await Promise.all([
+  const [{ titleOf }, { ContentScanner }, { renameSession }] = await Promise.all([
     import("../../runtime/user_input.ts"),
     import("../../agent/content_scanner.ts"),
     import("../../session/open_transcript.ts"),
   ]);
   const root = session.projectRoot ?? projectRootOf(context.globals.cwd, context.io);
-  const title = await titleOf(name, await scannerAt(home, root));
+  const title = await titleOf(name, await ContentScanner.at(home, keptRoots([root]), {}));
   await renameSession(home, session, { title, version: VERSION, clock: context.io.clock });
   const { id } = session;
   const text = title === "" ? `${id} no longer has a name\n` : `${id} is now named ${clean(title)}\n`;
