@@ -8,6 +8,7 @@ interface RestoredParts {
   items: readonly SessionItem[];
   /** Items that summaries replaced. */
   removed: number;
+  isRefused: boolean;
   /** The system message and tools of its requests; null when it was protected or the model is another one. */
   context: SessionContext | null;
 }
@@ -20,6 +21,7 @@ export function restoreSession(session: Session, stored: RestoredParts): void {
   session.items.push(...stored.items);
   session.memory.todos.push(...writtenTodos(stored.items));
   session.context.removed = stored.removed;
+  session.context.isRefused = stored.isRefused;
   const tools = stored.context?.tools ?? [];
   const names = (schemas: readonly { function: { name: string } }[]) =>
     schemas.map((schema) => schema.function.name).join("\n");

@@ -22,7 +22,8 @@ export function createRecorder(session: Session, transcript: Transcript | null):
   let failed: { error: unknown } | null = null;
   const record = async (facts?: ItemFacts) => {
     if (failed !== null) throw failed.error;
-    if (releaseIn(session.items) === undefined) await transcript?.record(session.items, facts);
+    const { isRefused } = session.context;
+    if (releaseIn(session.items) === undefined) await transcript?.record(session.items, { ...facts, isRefused });
   };
   const keepContext = () =>
     transcript?.setContext({

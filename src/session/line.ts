@@ -23,6 +23,8 @@ export interface LineState {
   provider?: string | undefined;
   /** The name that a person gave the session; absent for none. */
   title?: string | undefined;
+  /** Whether the model of a role was refused something in the session. */
+  isRefused?: boolean | undefined;
 }
 
 /** The system message and the tools of a request. */

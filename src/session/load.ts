@@ -78,6 +78,8 @@ export interface StoredSession {
   provider: string | undefined;
   /** The name that a person gave it; undefined for none. */
   title: string | undefined;
+  /** Whether the model of a role was ever refused something in it. */
+  isRefused: boolean;
   turns: number;
   /** ISO 8601 of the last line; empty when there is none. */
   updated: string;
@@ -133,6 +135,7 @@ class Replay {
   #model: string | null = null;
   #provider: string | undefined;
   #title: string | undefined;
+  #isRefused = false;
   #turns = 0;
   #parent: string | null = null;
   #updated = "";
@@ -160,6 +163,7 @@ class Replay {
       this.#model = line.state.model;
       this.#provider = line.state.provider;
       this.#title = line.state.title;
+      this.#isRefused ||= line.state.isRefused === true;
       this.#turns = Math.max(this.#turns, line.state.turn);
     }
     switch (line.kind) {
@@ -231,6 +235,7 @@ class Replay {
       model: this.#model ?? this.#meta?.model ?? "",
       provider: this.#provider,
       title: this.#title,
+      isRefused: this.#isRefused,
       turns: this.#turns,
       updated: this.#updated,
       redacted: items.filter((item) => item.label !== "open").length,

@@ -80,7 +80,7 @@ export async function resumeTranscript(
  */
 export async function forkSession(
   home: Home,
-  source: Pick<StoredSession, "id" | "items" | "removed" | "context" | "meta">,
+  source: Pick<StoredSession, "id" | "items" | "removed" | "context" | "meta" | "isRefused">,
   options: TranscriptOptions,
 ): Promise<Transcript> {
   const context = options.context ?? source.context ?? undefined;
@@ -88,7 +88,7 @@ export async function forkSession(
     removed: source.removed,
     forkedFrom: source.id,
   });
-  await transcript.record(source.items);
+  await transcript.record(source.items, { isRefused: source.isRefused });
   return transcript;
 }
 

@@ -57,6 +57,7 @@ function readLineState(value: unknown): LineState | null {
     model: fields.model,
     provider: textOf(fields.provider) ?? undefined,
     title: textOf(fields.title) ?? undefined,
+    isRefused: fields.isRefused === true,
     sessionLabel: readLabel(fields.sessionLabel),
   };
 }

@@ -29,6 +29,8 @@ export interface ItemFacts {
   model?: string | undefined;
   provider?: string | undefined;
   stopReason?: string | undefined;
+  /** Whether the model of a role was refused something; stays for good. */
+  isRefused?: boolean | undefined;
 }
 
 export interface TranscriptOptions {
@@ -93,6 +95,7 @@ export class FileTranscript implements Transcript {
   #model: string;
   #provider: string | undefined;
   #title: string | undefined;
+  #isRefused: boolean;
   #turns: number;
   /** Of the recorded items. */
   #itemLabel: Label;
@@ -114,6 +117,7 @@ export class FileTranscript implements Transcript {
     this.#model = parts.model;
     this.#provider = parts.provider;
     this.#title = stored?.title;
+    this.#isRefused = stored?.isRefused ?? false;
     this.#turns = stored?.turns ?? 0;
     this.#itemLabel = highestLabel(this.#recorded.map(({ item }) => item.label));
     this.#lastTime = Date.parse(stored?.updated ?? "") || 0;
@@ -126,10 +130,15 @@ export class FileTranscript implements Transcript {
 
   record(items: readonly SessionItem[], facts: ItemFacts = {}): Promise<void> {
     const now = [...items];
-    return this.#ordered(() => {
+    return this.#ordered(async () => {
+      if (facts.isRefused === true && !this.#isRefused) {
+        this.#isRefused = true;
+        // No item may come after it.
+        await this.#note({ refused: true });
+      }
       const before = this.#recorded;
       const grown = now.length >= before.length && before.every(({ item }, at) => item === now[at]);
-      return grown ? this.#add(now.slice(before.length), facts) : this.#rewrite(now);
+      await (grown ? this.#add(now.slice(before.length), facts) : this.#rewrite(now));
     });
   }
 
@@ -138,11 +147,13 @@ export class FileTranscript implements Transcript {
   }
 
   note(fields: Record<string, string | number | boolean | null>): Promise<void> {
-    return this.#ordered(async () => {
-      // A session without a prompt is not stored.
-      if (this.#recorded.length === 0) return;
-      await this.#write([ownLine("note", this.#lineOptions(), { note: fields })]);
-    });
+    return this.#ordered(() => this.#note(fields));
+  }
+
+  async #note(fields: Record<string, string | number | boolean | null>): Promise<void> {
+    // A session without a prompt is not stored.
+    if (this.#recorded.length === 0) return;
+    await this.#write([ownLine("note", this.#lineOptions(), { note: fields })]);
   }
 
   async rename(title: string): Promise<void> {
@@ -227,7 +238,7 @@ export class FileTranscript implements Transcript {
     const [turn, model, provider, title] = [this.#turns, this.#model, this.#provider, this.#title];
     return {
       facts: { sessionId, cwd, version, gitBranch, timestamp },
-      state: { turn, sessionLabel: this.#label(), model, provider, title },
+      state: { turn, sessionLabel: this.#label(), model, provider, title, isRefused: this.#isRefused || undefined },
     };
   }
 

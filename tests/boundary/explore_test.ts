@@ -135,6 +135,30 @@ Deno.test("a remote model of searches that guessed right hears nothing more of t
   }
 });
 
+for (const args of [["--continue"], ["--continue", "--fork-session"]]) {
+  Deno.test(`nor of the session that another process goes on with: ${args.join(" ")}`, async () => {
+    for (const isRight of [true, false]) {
+      for (const provider of ["loc", "rem"] as const) {
+        await using stage = await openStage();
+        const guess = ask({ name: "Grep", input: { pattern: isRight ? stage.canary("env") : "a wrong guess" } });
+        const search = async (searches: Script, more: readonly string[] = []) => {
+          await using remote = startFakeServer({ host: "127.0.0.2", script: searches });
+          const providers = { far: { baseUrl: remote.baseUrl, ...block } };
+          const settings = { roles: { subagent: "far:fake" } };
+          const script = [explore("look"), say("Done.")];
+          const { done } = await stage.play(provider, { block, providers, settings, script, args: more });
+          assert.equal(done.code, isRight && provider === "rem" && more.length === 0 ? 6 : 0, done.stderr);
+          return remote.chats().length;
+        };
+        assert.equal(await search([guess, say("nothing")]), isRight ? 1 : 2);
+        for (let round = 0; round < 2; round++) {
+          assert.equal(await search([read("pub.txt"), say("nothing")], args), isRight ? 0 : 2, `${provider}: control`);
+        }
+      }
+    }
+  });
+}
+
 Deno.test("a refused summary of a remote model ends searches by remote models, and none by the session's own", async () => {
   const compact = "far:fake";
   const both = { compact, subagent: "far:fake" };
