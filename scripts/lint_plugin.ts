@@ -123,6 +123,24 @@ const normalizing: Deno.lint.Rule = {
   },
 };
 
+/** The formatter wraps no comments. One behind code may be longer, and so may one with an address or a directive. */
+const commentWidth: Deno.lint.Rule = {
+  create(context) {
+    const { sourceCode } = context;
+    return {
+      Program() {
+        for (const { range: [start, end] } of sourceCode.getAllComments()) {
+          const lineStart = sourceCode.text.lastIndexOf("\n", start) + 1;
+          if (sourceCode.text.slice(lineStart, start).trim() !== "") continue;
+          const lines = sourceCode.text.slice(lineStart, end).split("\n");
+          if (!lines.some((line) => line.length > 120 && !/:\/\/|deno-lint-/.test(line))) continue;
+          context.report({ range: [start, end], message: "Comments are wrapped at 120 columns." });
+        }
+      },
+    };
+  },
+};
+
 const plugin: Deno.lint.Plugin = {
   name: "house",
   rules: {
@@ -133,6 +151,7 @@ const plugin: Deno.lint.Plugin = {
     "slow-timer": slowTimer,
     "locale-number": localeNumber,
     "normalizing": normalizing,
+    "comment-width": commentWidth,
   },
 };
 export default plugin;

@@ -17,10 +17,13 @@ const BAD: [string, string][] = [
   ["export const a = (b: () => void) => setTimeout(b, 9);", "house/slow-timer"],
   ['export const a = (b: number) => b.toLocaleString("en-US");', "house/locale-number"],
   ['export const a = (b: string) => b.normalize("NFC");', "house/normalizing"],
+  [`/** ${"a ".repeat(60)}*/`, "house/comment-width"],
+  [`  // ${"a ".repeat(60)}`, "house/comment-width"],
+  [`/**\n * ${"a ".repeat(60)}\n */`, "house/comment-width"],
 ];
 
 for (const [source, rule] of BAD) {
-  Deno.test(`lint finds ${rule} in: ${source}`, () => assert.deepEqual(rulesBroken(source), [rule]));
+  Deno.test(`lint finds ${rule} in: ${source.slice(0, 80)}`, () => assert.deepEqual(rulesBroken(source), [rule]));
 }
 
 const GOOD = [
@@ -28,11 +31,15 @@ const GOOD = [
   "export function a(b: string, c: string, d: Options) {}",
   "export function a(b: string, c: string, { d }: { d: boolean }) {}",
   "export const a = 1; function b() { let c = 0; c += 1; }",
+  `/** ${"a ".repeat(56)}*/`,
+  `// https://a.example/${"a ".repeat(60)}`,
+  `const a = "/**"; // ${"a ".repeat(60)}`,
   "// It was checked above.\nexport const a = (b: string[]) => b[0]!;",
 ];
 
 for (const source of GOOD) {
-  Deno.test(`lint passes: ${source.replaceAll("\n", " ")}`, () => assert.deepEqual(rulesBroken(source), []));
+  Deno.test(`lint passes: ${source.slice(0, 80).replaceAll("\n", " ")}`, () =>
+    assert.deepEqual(rulesBroken(source), []));
 }
 
 Deno.test("a chat may have timers that are canceled", () => {

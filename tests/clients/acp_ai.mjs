@@ -1,4 +1,5 @@
-// Drives the program through the AI SDK and a provider that speaks the Agent Client Protocol. Prints what was seen as JSON.
+// Drives the program through the AI SDK and a provider that speaks the Agent Client Protocol. Prints what was seen as
+// JSON.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 

@@ -1,6 +1,6 @@
 /**
- * The Agent SDK with its own program, in a project with the guard and the server of agentcli: node agent_sdk_guarded.mjs
- * <packages> <address of the scripted remote> <prompt>. Prints its servers and how it ended.
+ * The Agent SDK with its own program, in a project with the guard and the server of agentcli: node
+ * agent_sdk_guarded.mjs <packages> <address of the scripted remote> <prompt>. Prints its servers and how it ended.
  */
 import process from "node:process";
 
