@@ -63,8 +63,8 @@ export class ContentScanner {
   }
 
   /**
-   * Returns the scanner of the roots that another session had; `own` if that has the same ones. A project that was moved
-   * is looked for at `near` and around it.
+   * Returns the scanner of the roots that another session had; `own` if that has the same ones. A project that was
+   * moved is looked for at `near` and around it.
    */
   static async at(
     home: Home,

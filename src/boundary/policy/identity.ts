@@ -51,8 +51,8 @@ export function readRoots(value: unknown): KeptRoot[] {
 }
 
 /**
- * Returns where a kept root is: at its path, or as `near` or around it after a move; null if it is gone. If its identity
- * is unknown, its path counts.
+ * Returns where a kept root is: at its path, or as `near` or around it after a move; null if it is gone. If its
+ * identity is unknown, its path counts.
  */
 export function findRoot(kept: KeptRoot, near = kept.path): string | null {
   const { path, inode } = kept;
