@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts agentcli.js with the Deno of the package `deno`. The program lies in a package of its own for each system, so no
-// install script has to run (`npm install --ignore-scripts`).
+// Starts agentcli.js with the Deno of the package `deno`. The program lies in a package of its own for each system, so
+// no install script has to run (`npm install --ignore-scripts`).
 "use strict";
 const { spawn } = require("node:child_process");
 const { existsSync } = require("node:fs");
