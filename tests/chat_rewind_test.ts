@@ -13,10 +13,10 @@ const BYPASS = ["--permission-mode", "bypassPermissions"];
 /** Writes what a prompt says (`write NAME TEXT`, `run COMMAND`), and answers anything else. */
 function obey({ json }: RecordedRequest): Step {
   const last = json.messages.at(-1);
-  const [verb, name = "", ...rest] = String(last.content).split(" ");
+  const [action, name = "", ...rest] = String(last.content).split(" ");
   if (last.role !== "user") return say(`Done.`);
-  if (verb === "write") return ask(want("write", { path: name, content: `${rest.join(" ")}\n` }));
-  if (verb === "run") return ask(want("shell", { command: [name, ...rest].join(" ") }));
+  if (action === "write") return ask(want("write", { path: name, content: `${rest.join(" ")}\n` }));
+  if (action === "run") return ask(want("shell", { command: [name, ...rest].join(" ") }));
   return say("Nothing to do.");
 }
 

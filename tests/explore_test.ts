@@ -124,7 +124,7 @@ Deno.test("a long answer is cut, and a search that finds no end says so", async 
   let at = 0;
   await using endless = await run((request) => {
     if (isSearch(request)) return ask({ name: "Grep", input: { pattern: `rate${at++}` } });
-    return request.index === 0 ? ask(explore("for ever")) : say("Done.");
+    return request.index === 0 ? ask(explore("forever")) : say("Done.");
   });
   assert.equal(endless.chats.filter(isSearch).length, 15);
   assert.match(endless.chats.at(-1)?.json.messages.at(-1).content, /the search was ended: .*15 responses/);

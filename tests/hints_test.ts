@@ -6,7 +6,7 @@ import type { Command, Group } from "../src/cli/command.ts";
 
 /**
  * What follows the name of the program in sentences about it, where it is not a command; a new sentence may add its
- * verb.
+ * word.
  */
 const PROSE = [
   "itself",

@@ -23,7 +23,7 @@ function truthful(found: (shown: string) => string): (request: RecordedRequest) 
 }
 
 /** The forms of a canary in texts that left. */
-function formsIn(canary: Canary, ...texts: (string | Uint8Array)[]): unknown[] {
+function foundIn(canary: Canary, ...texts: (string | Uint8Array)[]): unknown[] {
   const scan = new LeakScan([canary]);
   return texts.flatMap((text) => scan.text(typeof text === "string" ? text : new TextDecoder("latin1").decode(text)));
 }
@@ -65,7 +65,7 @@ Deno.test("a question about a protected file is answered by a local model, with 
   assert.equal((await served.call("private_status")).structured.budget_bits_left, 64 - 1.585);
   assert.equal(await served.end(), 0);
   assert.equal(served.seen.stderr, "");
-  assert.deepEqual(formsIn(canary, served.seen.stdout), []);
+  assert.deepEqual(foundIn(canary, served.seen.stdout), []);
 });
 
 Deno.test("a model that is not proven to run here is asked nothing", async () => {
@@ -91,7 +91,7 @@ Deno.test("a model that is not proven to run here is asked nothing", async () =>
     assert.equal((await served.call("private_status")).structured.budget_bits_left, 64);
   }
   assert.equal(remote.chats().length + gateway.chats().length, 0);
-  assert.deepEqual(formsIn(canary, ...remote.received(), ...gateway.received()), []);
+  assert.deepEqual(foundIn(canary, ...remote.received(), ...gateway.received()), []);
   // The control.
   await using served = serve(home, { model: "loc:fake" });
   assert.equal((await served.call("ask_private", PORT_QUESTION)).structured.answer, "yes");
@@ -125,7 +125,7 @@ Deno.test("whatever the model and its files say, the client gets one of the valu
     assert(["yes", "unknown"].includes(told.structured.answer), JSON.stringify(told.structured));
     await served.end();
     const { stdout, stderr } = served.seen;
-    assert.deepEqual(formsIn(canary, stdout + stderr), [], `reply ${at}`);
+    assert.deepEqual(foundIn(canary, stdout + stderr), [], `reply ${at}`);
     assert.equal(stderr.trim().split("\n").length, 1);
     // Each answer came from a model that had read the file: the control.
     assert(server.chats().some(({ text }) => text.includes(secret)));
@@ -224,7 +224,7 @@ Deno.test("a server that is killed, and a call that is canceled, leave their cos
     running.kill("SIGKILL");
     const { stdout, stderr } = await running.finished;
     assert.equal(stdout, "");
-    assert.deepEqual(formsIn(canary, stderr), []);
+    assert.deepEqual(foundIn(canary, stderr), []);
   }
   await using running = startProgram(["mcp", "serve"], { home });
   await running.write(ask(1, "Is it taken back?"));

@@ -124,7 +124,7 @@ for (const { where, make, show } of KEPT) {
 }
 
 Deno.test(
-  "a store of objects is hidden without a repository, and directories of everyday names are not",
+  "a store of objects is hidden without a repository, and directories of common names are not",
   bubblewrap,
   () =>
     inSandboxProject(async ({ write, sandboxed }) => {

@@ -167,7 +167,7 @@ Deno.test("nobody can write to places that other programs believe, through links
   await using stage = await openStage({ git: true });
   const { project, home } = stage;
   const outside = await stage.write(`${home.home}/.ssh/authorized_keys`, "old\n");
-  await Deno.symlink(outside, `${project}/door`);
+  await Deno.symlink(outside, `${project}/doorway`);
   await Deno.symlink(`${home.home}/fresh`, `${project}/dangling`);
   await Deno.symlink(".git", `${project}/vcs`);
   const paths = [
@@ -175,7 +175,7 @@ Deno.test("nobody can write to places that other programs believe, through links
     "/etc/agentcli-test",
     "~/.bashrc",
     `${home.home}/.bashrc`,
-    "door",
+    "doorway",
     "dangling",
     ".git/hooks/pre-commit",
     "vcs/hooks/pre-commit",

@@ -84,8 +84,8 @@ Deno.test("an added directory brings its own rules and no way around those of th
   const other = `${stage.home.root}/other`;
   await stage.plant(`${other}/keep/x.txt`, "other");
   await stage.write(`${other}/.agentclisecret`, "no-cloud: keep\n");
-  await Deno.symlink(`${stage.project}/.env`, `${other}/door`);
-  const ways = [...reads("other", `${other}/keep/x.txt`), ...reads("env", `${other}/door`)];
+  await Deno.symlink(`${stage.project}/.env`, `${other}/gate`);
+  const ways = [...reads("other", `${other}/keep/x.txt`), ...reads("env", `${other}/gate`)];
   await tryWays(stage, ways, { args: ["--add-dir", other] });
   await tryWays(stage, reads("env", `/proc/self/cwd/.env`, `/proc/self/root${stage.project}/.env`), {
     args: ["--add-dir", "/proc"],
@@ -174,15 +174,15 @@ Deno.test("a linked worktree obeys the marker that only the main tree has", linu
 });
 
 Deno.test("a path in a marker that is a link protects what it leads to", linux, async () => {
-  await using stage = await openStage({ marker: "no-cloud: link\nno-cloud: door/k.txt\n", bare: true });
+  await using stage = await openStage({ marker: "no-cloud: link\nno-cloud: gate/k.txt\n", bare: true });
   await stage.plant("conf/real.txt", "real");
-  await stage.plant("place/k.txt", "door");
+  await stage.plant("place/k.txt", "gate");
   await Deno.symlink("conf/real.txt", `${stage.project}/link`);
-  await Deno.symlink("place", `${stage.project}/door`);
+  await Deno.symlink("place", `${stage.project}/gate`);
   await Deno.symlink("conf", `${stage.project}/other`);
   await tryWays(stage, [
     ...reads("real", "link", "conf/real.txt", "other/real.txt"),
-    ...reads("door", "door/k.txt", "place/k.txt"),
+    ...reads("gate", "gate/k.txt", "place/k.txt"),
   ]);
 });
 

@@ -91,7 +91,7 @@ const WORDS_OF_HOOKS: Record<string, (words: string) => { event: string; answer:
     event: "PostToolUse",
     answer: { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: words } },
   }),
-  "an objection to a result": (words) => ({ event: "PostToolUse", answer: { decision: "block", reason: words } }),
+  "a block of a result": (words) => ({ event: "PostToolUse", answer: { decision: "block", reason: words } }),
   "a turn that shall go on": (words) => ({ event: "Stop", answer: { decision: "block", reason: words } }),
 };
 
