@@ -8,7 +8,16 @@ import { basename, dirname, isWithin, join, relativeTo } from "../../platform/pa
 import { ancestors, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
-import { compilePatterns, type Coverage, isWild, type Pattern, Patterns, ruleBelow, type Scope } from "./patterns.ts";
+import {
+  compilePatterns,
+  type Coverage,
+  isWild,
+  type Pattern,
+  Patterns,
+  restBelow,
+  ruleBelow,
+  type Scope,
+} from "./patterns.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectionRule, ruleOfHeld, stricter } from "./protection_rule.ts";
 
@@ -30,9 +39,7 @@ export function rememberedRules(
 ): PathRules {
   const rules = new PathRules([], { isOfDisk: false });
   rules.addRemembered(remembered.flatMap(({ markers }) => markers));
-  for (const { path } of remembered.flatMap(({ derived }) => derived)) {
-    rules.follow(path, { tier: "no-cloud", pattern: path, marker: path, line: 0 });
-  }
+  rules.protectCopies(remembered.flatMap(({ derived }) => derived));
   return rules;
 }
 
@@ -45,6 +52,9 @@ function endpointProblem(path: string, own: string): string | null {
     : "the marker is a link or has a second name; make it a plain file of its own";
 }
 
+/** The parts of a rule that no line states. */
+const UNKNOWN = { tier: "no-cloud", pattern: ".", line: 0 } as const;
+
 /** The rules of one session. */
 export class PathRules {
   readonly roots: readonly string[];
@@ -52,8 +62,8 @@ export class PathRules {
   readonly #markers = new Map<string, Map<string, ProtectionRule>>();
   /** By starting directory: the directory of a marker, or one that a marker line reaches through a link. */
   readonly #patterns = new Map<string, Patterns>();
-  /** By the target of a link: the covered path that leads there. */
-  readonly #links = new Map<string, string>();
+  /** By the target of links: the paths that lead there. */
+  readonly #links = new Map<string, Set<string>>();
   readonly #warnings = new Set<string>();
   /** Path of an unusable marker, or of a link that makes one unusable → its rule, as of the last refresh. */
   readonly #damaged = new Map<string, ProtectionRule>();
@@ -175,19 +185,21 @@ export class PathRules {
     return [place, ...place.worktrees.map(({ at, main }) => this.#placeOf(join(main, relativeTo(at, directory))))];
   }
 
-  /** Returns the patterns that can cover something below a directory. */
-  scopesAt(directory: string): Scope[] {
-    return this.#placesOf(directory).flatMap(({ scopes }) => scopes);
+  /** Returns the patterns that can cover something behind a link. */
+  restBehind(link: string): Scope[] {
+    const scopes = this.#placesOf(dirname(link)).flatMap(({ scopes }) => scopes);
+    return restBelow(scopes, basename(link));
   }
 
   /** Covers what the rest of patterns names below `real`, too: a link leads there. */
   followInto(real: string, rest: readonly Scope[], link: string): void {
     const patterns = this.#patterns.get(real) ?? new Patterns();
     if (rest.every((scope) => patterns.has(scope)) || quietly(() => lstatSync(real))?.kind === "file") return;
-    for (const path of this.markers.filter((marker) => isWithin(real, marker))) {
-      const rule = rest.map((scope) => scope.ruleOf(relativeTo(real, path).split("/"))).reduce(stricter, null);
-      if (rule !== null && this.#isAround(real, link, rule)) return this.#damage(link, rule);
-    }
+    const covered = this.markers.filter((marker) => isWithin(real, marker)).flatMap((marker) =>
+      rest.map((scope) => scope.ruleOf(relativeTo(real, marker).split("/")))
+    ).find((rule) => rule !== null && this.#isAround(real, link, rule));
+    const isAbove = this.roots.some((root) => root !== real && isWithin(real, root));
+    if (covered || isAbove) return this.#damage(link, covered ?? null);
     this.#patterns.set(real, patterns);
     this.#noteTarget(real, link);
     for (const scope of rest) patterns.join(scope);
@@ -233,13 +245,15 @@ export class PathRules {
   /** Makes the first marker unusable until the next refresh: nobody knows what it covers. */
   giveUp(damaged: string): void {
     const [marker = MARKER_NAME] = this.#markers.keys();
-    this.#damaged.set(marker, { tier: "no-cloud", pattern: ".", marker, line: 0, damaged });
+    this.#damaged.set(marker, { ...UNKNOWN, marker, damaged });
   }
 
   /** Makes a marker unusable: through the link its line covers every project around it, or the whole disk. */
-  #damage(link: string, { tier, pattern, marker }: ProtectionRule): void {
-    const damaged = `"${tier}: ${pattern}" covers the marker itself through the link ${link}`;
-    this.#damaged.set(link, { tier, pattern: ".", marker, line: 0, damaged, targetOf: link });
+  #damage(link: string, rule: ProtectionRule | null): void {
+    const { tier = "no-cloud", marker = this.markers[0] ?? MARKER_NAME } = rule ?? {};
+    const line = rule === null ? "a line" : `"${rule.tier}: ${rule.pattern}"`;
+    const damaged = `${line} leads to the marker itself, or above it, through the link ${link}`;
+    this.#damaged.set(link, { ...UNKNOWN, tier, marker, damaged, targetOf: link });
   }
 
   #placeOf(directory: string, mayRule = this.#isOfDisk): Place {
@@ -286,7 +300,7 @@ export class PathRules {
     const { damaged } = marker;
     this.#take(path, damaged === undefined ? marker.entries : []);
     if (damaged !== undefined) {
-      this.#damaged.set(path, { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged });
+      this.#damaged.set(path, { ...UNKNOWN, marker: path, damaged });
     }
   }
 
@@ -326,18 +340,51 @@ export class PathRules {
   }
 
   #noteTarget(real: string, link: string): void {
-    if (!this.#links.has(real)) this.#links.set(real, this.linkTo(link) ?? link);
+    const links = this.#links.get(real) ?? new Set();
+    this.#links.set(real, links.add(link));
   }
 
-  /** Returns the covered path from which links lead to a real path or to a directory above it; null if none does. */
+  /** Returns a path from which rules were led to a real path or to a directory above it; null if there is none. */
   linkTo(real: string): string | null {
     const target = ancestors(real).find((at) => this.#links.has(at));
-    return target === undefined ? null : this.#links.get(target) ?? null;
+    return this.#links.get(target ?? "")?.values().next().value ?? null;
   }
 
-  /** The real paths to which links of covered paths led. */
-  protected get targets(): readonly string[] {
-    return [...this.#links.keys()];
+  /** The links that led rules on, as the home records them. */
+  protected get links(): readonly { path: string; source: string }[] {
+    return [...this.#links].flatMap(([path, links]) => [...links].map((source) => ({ path, source })));
+  }
+
+  /** Protects files that contain protected content, and what links led to when the home recorded them. */
+  protectCopies(derived: readonly DerivedFile[]): void {
+    this.#followFormer(derived.filter(({ isTarget }) => isTarget));
+    const copies = derived.filter(({ isTarget }) => !isTarget);
+    // Each new rule makes the next question for one expensive, and there can be thousands of files.
+    const sources = new Map(copies.map(({ source }) => [source, null as ProtectionRule | null]));
+    for (const source of sources.keys()) sources.set(source, this.named(source));
+    for (const { path, source } of copies) {
+      const { tier, marker } = sources.get(source) ?? { ...UNKNOWN, marker: source };
+      this.follow(path, { tier, pattern: path, marker, line: 0, copyOf: source });
+    }
+  }
+
+  /** As if the links were still there. */
+  #followFormer(links: readonly DerivedFile[]): void {
+    let unnamed = links;
+    // What one leads to can hold another.
+    for (let version = -1; version !== this.#version;) {
+      version = this.#version;
+      unnamed = links.filter(({ path, source }) => {
+        const [rule, rest] = [this.named(source), this.restBehind(source)];
+        if (rest.length > 0) this.followInto(path, rest, source);
+        if (rule !== null) this.follow(path, { ...rule, pattern: path, line: 0, targetOf: source }, source);
+        return rule === null && rest.length === 0;
+      });
+    }
+    // Once no line names a link, only the user releases its target.
+    for (const { path, source } of unnamed) {
+      this.follow(path, { ...UNKNOWN, pattern: path, marker: source, targetOf: source }, source);
+    }
   }
 
   #start(directory: string, rule: ProtectionRule, pattern: Pattern): void {

@@ -229,6 +229,11 @@ export class Scope {
   }
 }
 
+/** Returns what patterns can cover below a name, besides those that apply everywhere in the marker's directory. */
+export function restBelow(scopes: readonly Scope[], name: string): Scope[] {
+  return scopes.map((scope) => scope.below(name).begun).filter(({ leadsOn }) => leadsOn);
+}
+
 /** The rules of one directory. */
 export interface Coverage {
   /** The rule that covers the directory and everything below it. */

@@ -32,8 +32,8 @@ export interface MarkerLines {
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
-  /** Only for a file or directory to which `source`, a link, led: how it was protected. */
-  tier?: Tier;
+  /** True for a file or directory to which `source`, a link, led. What a line says of the link holds for it. */
+  isTarget?: true;
 }
 
 /** The record of one directory, wherever it is: its rules and its trust. */
@@ -141,8 +141,8 @@ async function readIndex(home: Home): Promise<Index> {
 }
 
 /** Returns whether a file is a copy outside of a project, where others find it. Only its own project follows a link. */
-export function isLeftOutside({ path, tier }: DerivedFile, root: string): boolean {
-  return tier === undefined && !isWithin(root, path);
+export function isLeftOutside({ path, isTarget }: DerivedFile, root: string): boolean {
+  return isTarget !== true && !isWithin(root, path);
 }
 
 function entryOf(data: RecordData): IndexEntry {
@@ -213,11 +213,15 @@ export function placedAt(root: string, data: RecordData): RecordData {
 /** New facts that a session has seen: markers, and files with copies of protected content. */
 export type SeenFacts = Partial<Pick<RecordData, "markers" | "derived">>;
 
+/** Several links can lead to one target. */
+const keyOf = ({ path, source, isTarget }: DerivedFile) => isTarget ? `${path}\0${source}` : path;
+
 /** Returns a record with more rules and files; the same object if there are none. */
 export function tightened(data: RecordData, { markers = [], derived = [] }: SeenFacts): RecordData {
   const all = joined(data.markers, markers);
   if (all === data.markers && derived.length === 0) return data;
-  const others = data.derived.filter(({ path }) => !derived.some((file) => file.path === path));
+  const fresh = new Set(derived.map(keyOf));
+  const others = data.derived.filter((file) => !fresh.has(keyOf(file)));
   return { ...data, markers: all, derived: gathered([...others, ...derived], data.root) };
 }
 
@@ -229,10 +233,10 @@ export function gathered(files: readonly DerivedFile[], root: string): readonly 
   if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;
   const above = files.map((file): DerivedFile => {
     const [first = "", ...below] = relativeTo(root, file.path).split("/");
-    if (!isWithin(root, file.path) || below.length === 0) return file;
+    if (file.isTarget || !isWithin(root, file.path) || below.length === 0) return file;
     return { ...file, ...NOWHERE, path: join(root, first) };
   });
-  return [...new Map(above.map((file) => [file.path, file])).values()];
+  return [...new Map(above.map((file) => [keyOf(file), file])).values()];
 }
 
 /** Returns the markers with the lines of both; the same list if there are no more. */

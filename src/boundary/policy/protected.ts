@@ -151,17 +151,14 @@ export class ProtectedSet extends PathRules {
   }
 
   /**
-   * What only links lead the rules to, as of the last walk, for the project's record: a command can take a link away,
-   * and its target would be open in the next session.
+   * The links that lead rules on and are not in the project's record: a command can take a link away, and its target
+   * would be open in the next session.
    */
   get linked(): readonly DerivedFile[] {
-    if (this.targets.length === 0) return [];
-    const { directories, files } = this.#identified ?? new ProtectedPlaces();
-    return [...new Set([...this.targets, ...directories, ...files])].flatMap((path) => {
-      const [source, rule] = [this.linkTo(path), this.named(path)];
-      if (source === null || rule === null || this.lasts(path)) return [];
-      return [{ path, source, tier: rule.tier, inode: 0, born: 0 }];
-    });
+    const known = this.#remembered.flatMap(({ derived }) => derived);
+    return this.links.filter(({ path, source }) =>
+      !known.some((file) => file.isTarget && file.path === path && file.source === source)
+    ).map((link) => ({ ...link, isTarget: true, inode: 0, born: 0 }));
   }
 
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
@@ -191,19 +188,12 @@ export class ProtectedSet extends PathRules {
     return [...listings, ...closed.filter(({ directory }) => !this.lasts(directory))];
   }
 
-  /** Protects files that contain protected content, and targets of links. */
-  protectCopies(files: readonly DerivedFile[]): void {
-    // Each new rule makes the next question for one expensive, and there can be thousands of files.
-    const sources = new Map(files.map(({ source }) => [source, null as ProtectionRule | null]));
-    for (const source of sources.keys()) sources.set(source, this.named(source));
-    for (const file of files) {
-      const { tier = "no-cloud", marker = file.source } = sources.get(file.source) ?? {};
-      const reason = file.tier === undefined
-        ? { tier, copyOf: file.source }
-        : { tier: file.tier, targetOf: file.source };
-      const rule: ProtectionRule = { ...reason, pattern: file.path, marker, line: 0 };
-      this.follow(file.path, rule);
-      this.#recognize(file, rule);
+  /** As for the rules; copies are recognized under every name. */
+  override protectCopies(derived: readonly DerivedFile[]): void {
+    super.protectCopies(derived);
+    for (const file of derived) {
+      const rule = this.named(file.path);
+      if (rule !== null) this.#recognize(file, rule);
     }
   }
 }

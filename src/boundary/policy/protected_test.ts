@@ -319,7 +319,7 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     const tree = new ProtectedTree([root], {
       rules: {
         ...{ version: 0, patterns: new Map(), named: () => null, rulesIn: () => null },
-        ...{ follow: () => {}, followInto: () => {}, scopesAt: () => [], giveUp: () => {} },
+        ...{ follow: () => {}, followInto: () => {}, restBehind: () => [], giveUp: () => {} },
       },
     });
     let steps = 1;
@@ -335,6 +335,22 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     await Deno.remove(root, { recursive: true });
   }
 });
+
+Deno.test("a search in which each walk finds new rules gives up, as on an unusable marker", () =>
+  inTemporary((root) => {
+    const reasons: string[] = [];
+    let version = 0;
+    const rules = {
+      get version() {
+        return version++;
+      },
+      ...{ patterns: new Map(), named: () => null, rulesIn: () => null, follow: () => {}, followInto: () => {} },
+      ...{ restBehind: () => [], giveUp: (reason: string) => void reasons.push(reason) },
+    };
+    const tree = new ProtectedTree([root], { rules });
+    for (let step = 0; step < 100 && reasons.length === 0; step++) tree.step();
+    assert.deepEqual(reasons, ["the links that its lines cover lead on without an end"]);
+  }));
 
 Deno.test("a marker that is larger than anybody writes is a damaged one, named, until it is repaired", async () => {
   for (const isTooLarge of [false, true]) {

@@ -6,7 +6,7 @@ import { pacer } from "../../platform/sleep.ts";
 import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import type { PathRules } from "./path_rules.ts";
-import { ruleBelow, type Scope } from "./patterns.ts";
+import { restBelow, ruleBelow, type Scope } from "./patterns.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 interface ProtectedFile {
@@ -48,7 +48,7 @@ export class ProtectedPlaces {
 
 type TreeRules = Pick<
   PathRules,
-  "version" | "patterns" | "named" | "rulesIn" | "follow" | "followInto" | "scopesAt" | "giveUp"
+  "version" | "patterns" | "named" | "rulesIn" | "follow" | "followInto" | "restBehind" | "giveUp"
 >;
 
 export interface WalkOptions {
@@ -196,7 +196,10 @@ export class ProtectedTree {
       const sorted = this.#sort(listing, visit);
       found.blind ||= sorted.blind;
       for (const file of sorted.files) found.protected.push(file);
-      for (const link of sorted.links) this.#follow(link);
+      for (const link of sorted.links) {
+        const led = this.#follow(link);
+        if (led !== null) waiting.push(led);
+      }
       for (const below of [...sorted.covered, ...sorted.open]) waiting.push(below);
       yield;
       if (isInside) (covered === null ? found.listings : found.closed).push(listing);
@@ -209,15 +212,21 @@ export class ProtectedTree {
     return found;
   }
 
-  /** Covers what links lead to. Circular links and unreachable targets lead to no content. */
-  #follow({ path, rule, rest }: Link): void {
+  /**
+   * Covers what a link leads to. Circular links and unreachable targets lead to no content. Returns a directory with
+   * new rules: there will be another walk, and this one already comes to what links lead to from there.
+   */
+  #follow({ path, rule, rest }: Link): Visit | null {
     const real = realOrNull(path);
-    if (real === null) return;
+    if (real === null) return null;
+    const { version } = this.#rules;
+    const isInside = this.#isInRoots(real);
     if (rest.length > 0) this.#rules.followInto(real, rest, path);
-    if (rule === null) return;
     // A covered directory can have thousands of links within itself. Only in the roots: the question reads markers.
-    const known = this.#isInRoots(real) ? this.#rules.named(real) : null;
-    if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule, path);
+    const known = rule !== null && isInside ? this.#rules.named(real) : null;
+    if (rule !== null && (known === null || stricter(known, rule) !== known)) this.#rules.follow(real, rule, path);
+    if (this.#rules.version === version || this.#listings.of(real).status?.kind !== "directory") return null;
+    return { directory: real, covered: rule, scopes: isInside ? null : rest };
   }
 
   #isInRoots(path: string): boolean {
@@ -245,8 +254,7 @@ export class ProtectedTree {
       // A name that is not UTF-8 cannot be followed, and any rule may cover something below such a directory.
       if (name.includes(NO_UTF8)) blind ||= isInside && (named !== null || isDirectory);
       else if (isSymlink) {
-        const here = scopes ?? this.#rules.scopesAt(directory);
-        const rest = here.map((scope) => scope.below(name).begun).filter(({ leadsOn }) => leadsOn);
+        const rest = scopes === null ? this.#rules.restBehind(path) : restBelow(scopes, name);
         if (rule !== null || rest.length > 0) links.push({ path, rule, rest });
       } else if (!isDirectory) {
         if (rule !== null && (isFile || !isCovered)) files.push({ path, rule });
