@@ -95,7 +95,15 @@ Deno.test("every way to a protected file is refused for a remote model, and a li
         `zed:///agent/selection?path=${encodeURIComponent(`${home.project}/.env`)}#L1:2`,
         `view-source:file://${home.project}/.env`,
         "untitled:.env",
+        ".env",
+        "%2Eenv",
+        "buffer://.env",
+        "zed:///agent/file?path=.env",
+        "jetbrains://idea/navigate/reference?project=p&path=.env",
+        `diff:(${home.project}/.env)`,
+        `file://${home.project}/%252Eenv`,
         `file://${home.root}/outside.txt`,
+        `untitled:${"a/".repeat(5000)}.env`,
       ].map((uri) => ({ type: "resource", resource: { uri, text: "X=1" } })),
       { type: "image", data: image, mimeType: "image/png", uri: uri(set, "shot.png") },
       resource(set, "open.txt", `copied: ${SECRET}`),
@@ -113,6 +121,7 @@ Deno.test("every way to a protected file is refused for a remote model, and a li
     { type: "resource", resource: { uri: `git:${home.project}/open.txt?ref=HEAD`, text: "as it was" } },
     { type: "resource", resource: { uri: "https://example.invalid/page?of=/open.txt&for=a", text: "a page" } },
     { type: "resource", resource: { uri: "untitled:Untitled-1", text: "a draft" } },
+    { type: "resource", resource: { uri: `view-source:file://${home.root}/open/.env`, text: "of no project" } },
     { type: "resource", resource: { uri: `zed:///agent/file?path=${home.project}/open.txt`, text: "as it was" } },
   ];
   assert.equal((await client.prompt(session, open)).stopReason, "end_turn");
@@ -135,7 +144,7 @@ Deno.test("a rule that denies reading a file holds for what an editor sends of i
 });
 
 Deno.test("a file that another project protects, or the home of agentcli, is not attached for a remote model", async () => {
-  await using set = await stage([say("Fine."), say("Fine.")], { isLocal: false });
+  await using set = await stage([say("Fine."), say("Fine."), say("Fine.")], { isLocal: false });
   const { home, client } = set;
   const other = `${home.root}/other`;
   await Deno.mkdir(other);
@@ -149,13 +158,18 @@ Deno.test("a file that another project protects, or the home of agentcli, is not
   const there = await client.session({ cwd: other });
   await client.request("session/close", { sessionId: there });
   const session = await client.session();
-  const outside = (path: string) => [{ type: "resource", resource: { uri: `file://${path}`, text: "words of it" } }];
+  const named = (uri: string) => [{ type: "resource", resource: { uri, text: "words of it" } }];
+  const outside = (path: string) => named(`file://${path}`);
+  for (const uri of ["../other/plan.md", "untitled:../other/plan.md", "mem:doc?file=..%2Fother%2Fplan.md"]) {
+    assert.equal((await client.prompt(session, named(uri))).stopReason, "refusal", uri);
+  }
   assert.equal((await client.prompt(session, outside(`${other}/plan.md`))).stopReason, "refusal");
   const message = outside(`${other}/.git/COMMIT_EDITMSG`);
   assert.equal((await client.prompt(session, message)).stopReason, "refusal", "git keeps what is protected");
   assert.equal((await client.prompt(session, outside(`${home.agentcliHome}/providers.yaml`))).stopReason, "refusal");
   assert.equal(set.server.chats().length, 0);
   assert.equal((await client.prompt(session, outside(`${other}/free.md`))).stopReason, "end_turn");
+  assert.equal((await client.prompt(session, named("../other/free.md"))).stopReason, "end_turn");
   const open = `${home.root}/open/.git/COMMIT_EDITMSG`;
   assert.equal(
     (await client.prompt(session, outside(open))).stopReason,

@@ -2,7 +2,7 @@
  * The blocks of a prompt: words, files and images. Files go through the reader of the boundary; an editor's text of a
  * file has the label of its path, whatever it says.
  */
-import { pathOfAddress, percentDecoded } from "../../platform/text.ts";
+import { pathOfAddress, percentDecoded, shortened } from "../../platform/text.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
@@ -11,7 +11,7 @@ import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { dirname, isAbsolute, isWithin } from "../../platform/path.ts";
+import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
 import { fieldsOf, textOf } from "../../platform/record.ts";
@@ -23,6 +23,15 @@ import { invalidParams } from "./wire.ts";
 
 /** Largest file that a link attaches, in bytes; a larger one is named, and the model reads it in parts. */
 const LINK_LIMIT = 32 * 1024;
+
+/** Most characters of an address: systems take no longer path. */
+const LONGEST_ADDRESS = 4096;
+
+const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+/** Scheme and authority; what no path follows is one itself. */
+const FRONT = /^[a-z][a-z0-9+.-]+:(?:\/\/(?:[^/?#]*(?=\/))?)?/i;
+/** What stands around the paths in an address. */
+const SEPARATORS = /[?&=#!"'()[\]{}<>|,;]|[a-z][a-z0-9+.-]+:(?:\/\/[^/]*)?(?=\/)/i;
 
 interface Part {
   text?: string;
@@ -104,13 +113,13 @@ async function imagePart({ data, uri }: Fields, context: PartContext): Promise<P
     const problem = read?.kind === "unusable" ? read.problem : "its data is not PNG, JPEG or WebP";
     throw new AgentcliError("usage", `image ${name} of the prompt cannot be sent: ${problem}`);
   }
-  const { label } = await placeOf(textOf(uri), context);
+  const { label } = await placeOf(addressOf(uri), context);
   return { image: read.image, label };
 }
 
 async function linkPart({ uri, name }: Fields, context: PartContext): Promise<Part> {
   const { session: { workspace } } = context.opened;
-  const link = textOf(uri) ?? "";
+  const link = addressOf(uri);
   const path = filePath(link);
   const resolved = path === null ? null : await workspace.resolve(path);
   if (path === null || resolved === null || "refused" in resolved) {
@@ -123,39 +132,60 @@ async function linkPart({ uri, name }: Fields, context: PartContext): Promise<Pa
 
 /** The text of a file as the client has it. */
 async function resourcePart({ uri, text, blob, mimeType }: Fields, context: PartContext): Promise<Part> {
-  const { label, display } = await placeOf(textOf(uri), context);
+  const address = addressOf(uri);
+  const { label, display } = await placeOf(address, context);
   if (typeof text === "string") {
-    return { text: `File ${display ?? textOf(uri) ?? "without a name"}:\n${text}`, isFile: true, label };
+    return { text: `File ${display ?? (address || "without a name")}:\n${text}`, isFile: true, label };
   }
   if (typeof blob === "string" && /^image\//.test(textOf(mimeType) ?? "")) {
     return await imagePart({ data: blob, uri }, context);
   }
-  throw cannotAttach(display ?? textOf(uri) ?? "a resource", "it is neither text nor an image");
+  throw cannotAttach(display ?? (address || "a resource"), "it is neither text nor an image");
 }
 
-/** Returns the label of what came with this address: the highest of any path in it. Throws where it may not be sent. */
-async function placeOf(uri: string | null, context: PartContext): Promise<Place> {
-  const file = filePath(uri ?? "");
-  const named = file === null ? pathsIn(uri ?? "") : [file];
-  const places: Place[] = [];
-  // A link outside of the project may lead into it, or to what another one protects.
-  for (const path of new Set(named.flatMap((path) => isAbsolute(path) ? [path, realOrNamed(path)] : [path]))) {
-    places.push(await placeAt(path, context));
+/**
+ * Returns the place of what came with this address, with the highest label of any path in it. Throws where it may not
+ * be sent.
+ */
+async function placeOf(address: string, { opened, io }: PartContext): Promise<Place> {
+  const { workspace } = opened.session;
+  const paths = pathsIn(address);
+  // Relative paths are taken from either. Links from outside may lead into the project, or to what another protects.
+  const places = paths.flatMap((path) =>
+    (isAbsolute(path) ? [path] : [`${workspace.cwd}/${path}`, `${workspace.root}/${path}`])
+      .flatMap((place) => [normalize(place), realOrNamed(place)])
+  );
+  const home = (await openHome(io)).path;
+  const labels: Label[] = [];
+  for (const place of new Set(places)) labels.push(await labelOfPlace(place, { opened, io, home }));
+  const file = filePath(address);
+  const rest = percentDecoded(address.replace(SCHEME, ""));
+  const meant = paths.filter((path) => isAbsolute(path) || !isAbsolute(rest) && rest.startsWith(path));
+  const shown: string[] = [];
+  for (const path of file === null ? meant : [file]) {
+    for (const place of isAbsolute(path) ? [path, realOrNamed(path)] : [path]) {
+      const resolved = await workspace.resolve(place);
+      if ("refused" in resolved) continue;
+      // The editor's text of a missing file belongs to that file, too.
+      workspace.noteUsed(resolved);
+      shown.push(resolved.display);
+    }
   }
-  const display = places.map((place) => place.display).find((shown) => shown !== null) ?? file;
-  return { label: highestLabel(places.map(({ label }) => label)), display };
+  return { label: highestLabel(labels), display: shown[0] ?? file };
 }
 
-async function placeAt(path: string, { opened, io }: PartContext): Promise<Place> {
+async function labelOfPlace(
+  path: string,
+  { opened, io, home }: Pick<PartContext, "opened" | "io"> & { home: string },
+): Promise<Label> {
   const { workspace, policy } = opened.session;
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) {
     if (resolved.refused === "protected") throw mayNotAttach(path, resolved);
-    if (isAbsolute(path) && isWithin((await openHome(io)).path, realOrNamed(path))) {
+    if (isWithin(home, path)) {
       throw new AgentcliError("policy_refused", `cannot attach ${path}: it belongs to agentcli itself`);
     }
-    const rule = isAbsolute(path) ? await ruleElsewhere(path, io) : null;
-    if (rule === null) return { label: "open", display: null };
+    if (await ruleElsewhere(path, io) === null) return "open";
     // A session looks for the protected content of its own project only.
     throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it`, {
       hint: "open a session in that project, or leave it out",
@@ -169,9 +199,7 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
       { hint: "remove the rule from permissions.deny, or leave the file out" },
     );
   }
-  // The editor's text of a missing file belongs to that file, too.
-  workspace.noteUsed(resolved);
-  return { label: await labelAt(resolved, opened), display: resolved.display };
+  return await labelAt(resolved, opened);
 }
 
 /**
@@ -199,23 +227,31 @@ async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSessi
   });
 }
 
-/**
- * Everything in any other address that can be a path: editors have schemes of their own for views of a file, and
- * name it in front, in a parameter, or in a nested address.
- */
-function pathsIn(uri: string): string[] {
-  const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]+:)(?:\/\/[^/?#]*)?(.*)$/is.exec(uri) ?? [];
-  const whole = percentDecoded(rest.replace(/[?#].*$/s, ""));
-  const parts = percentDecoded(percentDecoded(rest)).split(/[?&=#!"]|[a-z][a-z0-9+.-]+:(?:\/\/[^/]*)?(?=\/)/i);
-  const paths = [whole, ...parts].map((part) => part.replace(/^\/{2,}/, "/"));
-  // `untitled:notes.txt` starts where the project does.
-  return [...new Set(paths)].filter((path) =>
-    isAbsolute(path) || (path !== "" && uri === `${scheme}${rest}` && path === whole)
-  );
+/** Returns an address as a text. Throws `usage` for one that is longer than any path. */
+function addressOf(uri: unknown): string {
+  const address = textOf(uri) ?? "";
+  if (address.length <= LONGEST_ADDRESS) return address;
+  throw cannotAttach(shortened(address, 100), `its address has more than ${LONGEST_ADDRESS} characters`);
 }
 
-/** The path of a `file:` address, or a path as it is; null for any other address. */
-function filePath(uri: string): string | null {
-  if (!/^[a-z][a-z0-9+.-]+:/i.test(uri)) return uri === "" ? null : uri;
-  return /^file:/i.test(uri) ? pathOfAddress(uri) : null;
+/**
+ * Returns everything in an address that can be a path, its own path first: editors have schemes of their own for views
+ * of a file, and name it in front, in a parameter, or in a nested address.
+ */
+function pathsIn(address: string): string[] {
+  const paths = [filePath(address) ?? ""];
+  let text = address;
+  for (let decoded = 0; decoded < 3; decoded++) {
+    const [path = ""] = text.split(/[?#]/);
+    paths.push(percentDecoded(path.replace(FRONT, "")), ...text.split(SEPARATORS));
+    text = percentDecoded(text);
+  }
+  const found = new Set(paths.map((path) => path.replace(/^\/{2,}/, "/")));
+  return [...found].filter((path) => path !== "" && !SCHEME.test(path));
+}
+
+/** Returns the path of a `file:` address, or a path as it is; null for any other address. */
+function filePath(address: string): string | null {
+  if (!SCHEME.test(address)) return address === "" ? null : address;
+  return /^file:/i.test(address) ? pathOfAddress(address) : null;
 }
