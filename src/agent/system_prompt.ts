@@ -1,6 +1,6 @@
 /** The system message of a session, and how much of it a small window gets. */
 import { byteLength } from "../platform/text.ts";
-import type { Profile } from "../tools/registry.ts";
+import { builtinTools, type Profile, profileTools, toolSchemas, withBackground } from "../tools/registry.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { UsedFiles } from "../session/item.ts";
@@ -19,6 +19,16 @@ export function profileFor(window: number | undefined): Profile {
 
 /** The fixed text: by profile, or `plain` for a session without tools. */
 const TEXTS = { default: DEFAULT, small: SMALL, plain: PLAIN } as const;
+
+/** Words of requests besides these texts and the tools. */
+const WIRE_WORDS = "messages assistant reasoning_content image_url tool_calls tool_call_id arguments temperature";
+
+/** Returns all that agentcli itself tells models, of whatever session. */
+export function ownTexts(): string[] {
+  const tools = builtinTools({ git: true, explore: true, background: true });
+  const forms = [withBackground(tools), profileTools(tools, { profile: "small", edit: "replace", named: true })];
+  return [...Object.values(TEXTS), WIRE_WORDS, ...forms.map((form) => JSON.stringify(toolSchemas(form)))];
+}
 
 /** Most bytes taken of one instruction file; what is cut is said in the prompt. */
 const INSTRUCTION_LIMIT = 12_000;

@@ -2,7 +2,7 @@
 import { ContentScanner } from "../agent/content_scanner.ts";
 import { connectServer, type SessionServer, UNKNOWN_SERVER } from "../agent/server.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
-import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
+import { buildSystemPrompt, ownTexts, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session } from "../agent/session.ts";
 import { sessionLabel } from "../agent/labels.ts";
 import { admitted, notLocalText } from "../agent/admission.ts";
@@ -219,13 +219,21 @@ export function sandboxOf(
   return createSessionSandbox({ settings, home: home.path, roots: [root, ...additional], io, projects });
 }
 
-/** Loaded with the first hit: what the user allowed, then what stood in open files when the project was first seen. */
+/** All that agentcli itself tells models, normalized. */
+const ownText = once(async () => {
+  const { keyOf, normalizeBytes } = await import("../boundary/scan/normalize.ts");
+  return keyOf(normalizeBytes(new TextEncoder().encode(ownTexts().join("\n"))));
+});
+
+/** Loaded with the first hit: our own words, what the user allowed, then what was open when the project was new. */
 function allowedFragments(workspace: Workspace, session: () => Session, io: Io): AllowedFragments {
   return async (fragments) => {
+    const text = await ownText();
+    const own = new Set(fragments.map(({ normalized }) => normalized).filter((fragment) => text.includes(fragment)));
     const [record] = workspace.records;
-    if (record === undefined) return new Set();
+    if (record === undefined) return own;
     const { allowedByRecord } = await import("../boundary/scan/leak_scanner.ts");
-    const allowed = await allowedByRecord(record, fragments);
+    const allowed = own.union(await allowedByRecord(record, fragments));
     const left = fragments.filter(({ normalized }) => !allowed.has(normalized));
     if (left.length === 0 || record.firstHead === null) return allowed;
     const { standingInCommit } = await import("../tools/git/first_head.ts");

@@ -153,6 +153,28 @@ Deno.test("what agentcli asks in a protected session can tell of the response, a
   }
 });
 
+Deno.test(
+  "what agentcli tells every model is no protected content, whatever files hold of it",
+  linux,
+  async () => {
+    const values = [
+      ...["directory", "function", "properties", "arguments", "messages", "assistant", "tool_call_id"],
+      "a line of words, never guess what a file holds, and more",
+    ];
+    for (const value of [...values, "directory-4711"]) {
+      await using stage = await openStage();
+      await stage.write("secrets/mode.txt", `MODE=${value}\n`);
+      await stage.write("pub.txt", "nothing of it\n");
+      const play = { script: [ask(want("read", { path: "pub.txt" })), say("Done.")] };
+      const remote = await stage.play("rem", { ...play, prompt: "use the directory-4711" });
+      if (value === "directory-4711") assertRefusedRun(remote, /the prompt holds line 1 of secrets\/mode\.txt/);
+      else assert.equal(remote.done.code, 0, `${value}: ${remote.done.stderr}`);
+      await stage.play("loc", { ...play, prompt: "the words of a person, to be kept" });
+      assert.ok(await holds(stage.home.agentcliHome, "the words of a person, to be kept"), value);
+    }
+  },
+);
+
 /** How a file under a name that holds protected content comes into a session by way of an open link. */
 const LINKS: Record<string, { link: string; play?: Partial<Play> }> = {
   "an attachment": { link: "latest.md", play: { args: ["--file", "latest.md"] } },

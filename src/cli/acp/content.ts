@@ -30,7 +30,7 @@ const LONGEST_ADDRESS = 4096;
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 /** Scheme and authority; what no path follows is one itself. */
 const FRONT = /^[a-z][a-z0-9+.-]+:(?:\/\/(?:[^/?#]*(?=\/))?)?/i;
-/** What stands around the paths in an address. */
+/** Everything that separates paths in an address. */
 const SEPARATORS = /[?&=#!"'()[\]{}<>|,;]|[a-z][a-z0-9+.-]+:(?:\/\/[^/]*)?(?=\/)/i;
 
 interface Part {
