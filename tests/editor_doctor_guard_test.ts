@@ -1,6 +1,7 @@
 /** `agentcli editor doctor`: that it proves the guard, and leaves nothing of its trials behind. */
 import assert from "node:assert/strict";
 import { done, editor, installProgram } from "./helpers/editor_program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 interface Finding {
@@ -146,4 +147,15 @@ Deno.test("doctor leaves nothing of a trial in the notes, whatever event they ar
   await home.write("session-notes.md", "mine\n");
   assert.deepEqual(await failuresOf(home), { code: 0, failures: [] });
   assert.equal(await home.read("session-notes.md"), "mine\n");
+});
+
+Deno.test("doctor tries the guards of the editor and of assistants without a trace in the home's records", async () => {
+  await using home = await temporaryHome();
+  const program = await installProgram(home);
+  await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
+  const added = await runInProcess(["mcp", "install", "codex", "--program", program, "--yes"], { home });
+  assert.equal(added.code, 0, added.stderr);
+  const { stdout } = await done(home, "doctor", "--json");
+  assert.match(stdout, /Codex, PreToolUse .*lets a harmless action pass, and blocks/);
+  assert.equal(await Deno.stat(`${home.agentcliHome}/projects`).catch(() => null), null);
 });

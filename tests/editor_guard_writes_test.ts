@@ -1,4 +1,7 @@
-/** What the guard lets an assistant write outside of the project: nothing that a shell loads or finds as a program. */
+/**
+ * What the guard lets an assistant write: outside of the project nothing that a shell loads or finds as a program, and
+ * no directory with something protected, as a whole.
+ */
 import assert from "node:assert/strict";
 import { guardedProject } from "./helpers/guarded_project.ts";
 
@@ -64,4 +67,56 @@ Deno.test("a project that lies in a hidden directory is written as any other", a
   Deno.renameSync(at.root, root);
   assert.equal(await at.ask("pre_write_code", { file_path: `${root}/zsh/aliases`, edits: [] }, root), null);
   assert.notEqual(await at.ask("pre_write_code", { file_path: `${at.home}/.zsh/aliases`, edits: [] }, root), null);
+});
+
+/** Paths for a tool that removes, and whether something protected, or what decides about it, is in or behind them. */
+const REMOVED: Readonly<Record<string, boolean>> = {
+  "conf": true,
+  "conf/cur": true,
+  "apps": true,
+  "apps/x": true,
+  "links": true,
+  "l": false,
+  ".cursor": true,
+  "sub": true,
+  ".": true,
+  "/H": true,
+  "other/open": false,
+  "docs": true,
+  "docs/deep": false,
+  "empty": false,
+  "conf/other.txt": false,
+};
+
+Deno.test("a directory or a link is not removed by a tool where that would open something", async () => {
+  await using at = await project();
+  const write = (path: string, text: string) => {
+    Deno.mkdirSync(`${at.root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(`${at.root}/${path}`, text);
+  };
+  write(".agentclisecret", "no-cloud: .env\nno-cloud: conf/cur\nno-cloud: apps/*/keys\nno-cloud: data\n");
+  write("conf/other.txt", "x");
+  write("envs/prod.txt", "x");
+  write("real/keys/t", "x");
+  write(".cursor/hooks.json", "{}");
+  write("sub/.agentclisecret", "no-cloud: later\n");
+  for (const directory of ["apps", "empty"]) Deno.mkdirSync(`${at.root}/${directory}`);
+  Deno.symlinkSync("../envs/prod.txt", `${at.root}/conf/cur`);
+  Deno.symlinkSync("../real", `${at.root}/apps/x`);
+  for (const [name, isBlocked] of Object.entries(REMOVED)) {
+    const path = name.replace("/H", at.home);
+    const refusal = await at.askAs("cursor", "preToolUse", { tool_name: "Delete", tool_input: { path } });
+    assert.equal(refusal !== null, isBlocked, `${name}: ${refusal?.reason}`);
+  }
+});
+
+Deno.test("what a link led to stays protected when it is gone, also for an assistant alone", async () => {
+  await using at = await project();
+  const link = `${at.root}/current`;
+  Deno.writeTextFileSync(`${at.root}/.agentclisecret`, "no-cloud: current\n");
+  Deno.symlinkSync("src", link);
+  assert.notEqual(await at.read("src/a.ts"), null);
+  Deno.removeSync(link);
+  assert.notEqual(await at.read("src/a.ts"), null);
+  assert.equal(await at.read("other/open"), null);
 });

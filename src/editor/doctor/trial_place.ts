@@ -21,6 +21,8 @@ const GIT_LIMIT_MS = 10_000;
 /** A project made for the trial. `secret` is protected in it, `open` is not. */
 export interface TrialPlace {
   directory: string;
+  /** The home of agentcli for what is tried: the user's keeps nothing of it. */
+  home: string;
   open: string;
   secret: string;
   /** A linked worktree of it with none of its files; null where there is no git, or no hook runs in one. */
@@ -60,6 +62,7 @@ export async function makeTrialPlace(
   }
   return {
     directory,
+    home: join(temporary.path, "home"),
     open: join(directory, "open.txt"),
     secret: join(directory, "protected.txt"),
     worktree,

@@ -85,7 +85,7 @@ async function tryGuard(
   const failure = (message: string): Finding => ({ level: "failure", subject, message, fix });
   if (line === null) return failure("the guard is missing or was changed, so nothing shows that it blocks");
   await progress(`guard of ${subject}`);
-  const environment = { ...io.environment(), CLAUDE_PROJECT_DIR: root };
+  const environment = { ...io.environment(), CLAUDE_PROJECT_DIR: root, AGENTCLI_HOME: place.home };
   const ask = (input: string) => runLine(line, input, { cwd: root, root, io, environment });
   const touching = (path: string) => ask(payloadOf(id, event, { path, place }));
   const [harmless, secret, cut] = [await touching(place.open), await touching(place.secret), await ask("{")];

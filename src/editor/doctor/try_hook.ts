@@ -89,8 +89,8 @@ async function tryHook(
   const cwd = typeof entry.working_directory === "string" ? resolve(base, entry.working_directory) : from;
   const environment = io.environment();
   if (event === WORKTREE_EVENT) environment.ROOT_WORKSPACE_PATH = workspace;
-  // What our own hooks record of a trial is not the user's; the guard needs its data about the project.
-  if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
+  // What our own hooks record of a trial is not the user's.
+  if (hook.ours && isScaffold(hook.name) || isGuard(line)) environment.AGENTCLI_HOME = place.home;
   const work = (input: string) => runLine(line, input, { cwd, root, io, environment });
   const touching = (path: string) => payloadOf(event, { path, place, workspace });
   const harmless = await work(touching(place.open));

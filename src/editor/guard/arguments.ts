@@ -1,9 +1,6 @@
 /** Arguments of tools: a text that is a path as a whole means what is there, whatever it looks like. */
 import { AgentcliError } from "../../errors.ts";
-import { MARKER_NAME } from "../../boundary/policy/marker.ts";
-import { statSync } from "../../platform/files.ts";
-import { isWithin, join } from "../../platform/path.ts";
-import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import type { TamperCheck } from "./tamper_check.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 
@@ -192,22 +189,9 @@ export async function checkArguments(
       if (rule !== null) return lookup.describe(path, rule);
       const reason = tamperCheck.reasonAt(path) ?? tamperCheck.reasonAbove(path);
       if (reason !== null) return `${text.trim()} may not be named here: ${reason}`;
-      const inside = await protectedInside(path, lookup);
+      const inside = await lookup.reasonInside(path);
       if (inside !== null) return inside;
     }
   }
   return null;
-}
-
-/** A directory elsewhere without a marker of its own is not walked: it may be the whole disk. */
-async function protectedInside(path: string, lookup: ProtectedLookup): Promise<string | null> {
-  const real = realOrNamed(path);
-  if (quietly(() => statSync(real))?.kind !== "directory") return null;
-  const near = lookup.bases.some((base) => isWithin(base, real));
-  const above = lookup.bases.some((base) => isWithin(real, base));
-  if (!near && !above && !exists(join(real, MARKER_NAME))) return null;
-  const inside = near || !above ? await lookup.insideOf(real) : await lookup.knownInside(real);
-  return inside === null
-    ? null
-    : `the directory holds protected content: ${lookup.describe(inside.path, inside.rule)}; name single files of it`;
 }

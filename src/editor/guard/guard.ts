@@ -45,7 +45,7 @@ export async function judge({ actions, cwd: named }: Question, place: GuardPlace
   // A command may run elsewhere: what is protected there counts too. A missing directory has nothing to protect.
   const other = cwd === place.cwd ? null : quietly(() => findProjectRoot(cwd, place.userHome));
   if (other !== null && isProject(other) && !roots.includes(other)) roots.push(other);
-  const lookup = await ProtectedLookup.open({ roots, cwd, userHome }, place.io);
+  const lookup = await ProtectedLookup.open({ roots, cwd, userHome }, place.io, { create: true });
   const path = place.io.env("PATH") ?? "";
   const tamperCheck = new TamperCheck(lookup, { agentcliHome: agentcliHome(place.io), path });
   const commands = { program: place.program ?? "agentcli", path, cwd, roots };
@@ -97,7 +97,7 @@ async function checkAction(action: Action, context: Context): Promise<string | R
     case "list":
       return checkNamed(action.path, lookup);
     case "write":
-      return checkWrite(action.path, context) ?? await checkTexts(action.texts, { lookup, named: null });
+      return await checkWrite(action.path, context) ?? await checkTexts(action.texts, { lookup, named: null });
     case "command":
       return await checkCommand(action.line, action.given, context);
     case "tool":
@@ -133,9 +133,7 @@ async function checkRead(word: string, lookup: ProtectedLookup, instead: string)
     const real = realOrNamed(path);
     if (statSync(real)?.kind !== "directory") continue;
     const inside = await lookup.insideOf(real);
-    if (inside !== null) {
-      return `the directory holds protected content: ${lookup.describe(inside.path, inside.rule)}; ${instead}`;
-    }
+    if (inside !== null) return `${lookup.describeInside(inside)}; ${instead}`;
   }
   return null;
 }
@@ -150,12 +148,15 @@ async function searchAdvice(
   return { ...sandboxAdvice("grep -rn PATTERN .", commands), reason };
 }
 
-function checkWrite(word: string, { lookup, tamperCheck }: Context): string | null {
+/** Some tools remove a directory or a link by the path that others write. */
+async function checkWrite(word: string, { lookup, tamperCheck }: Context): Promise<string | null> {
   for (const path of meaningsOf(word, lookup)) {
     const rule = lookup.ruleAt(path);
     if (rule !== null) return lookup.describe(path, rule);
-    const protection = tamperCheck.reasonOfWrite(path);
+    const protection = tamperCheck.reasonOfWrite(path) ?? tamperCheck.reasonInside(path);
     if (protection !== null) return `${word} may not be written: ${protection}; only the user changes it`;
+    const inside = await lookup.reasonInside(path);
+    if (inside !== null) return inside;
   }
   return null;
 }

@@ -1,11 +1,14 @@
 /** The protected set for a hook: by paths as an editor or a person writes them. */
 import { pathOfAddress } from "../../platform/text.ts";
-import { rememberedAt } from "../../boundary/policy/project.ts";
+import { MARKER_NAME } from "../../boundary/policy/marker.ts";
+import { openProject, recordSeen } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
+import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
-import { listSync, lstatSync, mountPoints } from "../../platform/files.ts";
-import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
+import { listSync, lstatSync, mountPoints, statSync } from "../../platform/files.ts";
+import { openHome } from "../../platform/home.ts";
+import { dirname, isAbsolute, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed, walkedPath } from "../../platform/real_path.ts";
 
 interface LookupOptions {
@@ -25,6 +28,9 @@ export interface PathReference {
 /** `file:///a`, `file:/a`, `vscode-remote://host/a`: editors write files so. One letter is a drive. */
 const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
 
+/** Most entries outside of a directory that are looked at because links in it lead there. */
+const LINKED_LIMIT = 100_000;
+
 /** The protected paths around a hook. */
 export class ProtectedLookup {
   readonly set: ProtectedSet;
@@ -41,11 +47,25 @@ export class ProtectedLookup {
     this.#remembered = remembered;
   }
 
-  /** Walks the whole project, like a session: a marker, a link or a moved file can be anywhere in it. */
-  static async open(options: LookupOptions, io: Pick<Io, "env" | "os" | "clock">): Promise<ProtectedLookup> {
-    const remembered = await rememberedAt(io, options.roots);
-    const lookup = new ProtectedLookup(options, { clock: io.clock, remembered });
+  /**
+   * Walks the whole project, like a session: a marker, a link or a moved file can be anywhere in it. With `create`, new
+   * facts are recorded in the home, because the assistant may remove what shows them. Throws `home_unusable` if a
+   * record cannot be read or written.
+   */
+  static async open(
+    options: LookupOptions,
+    io: Pick<Io, "env" | "os" | "clock">,
+    { create = false }: { create?: boolean } = {},
+  ): Promise<ProtectedLookup> {
+    const [root, ...additional] = options.roots;
+    const home = root === undefined ? null : await openHome(io).catch(() => null);
+    const records = root === undefined || home === null
+      ? []
+      : (await openProject(home, root, { additional, create })).records;
+    const lookup = new ProtectedLookup(options, { clock: io.clock, remembered: records });
     await lookup.set.settle();
+    if (create) await recordSeen(lookup.set, records);
+    for (const { problem } of records) if (problem !== null) throw problem;
     return lookup;
   }
 
@@ -137,7 +157,21 @@ export class ProtectedLookup {
     return within(real) ?? this.#otherNameInside(real, within);
   }
 
-  /** Returns something protected below a directory under another name: by a link, a hard link, or a mount. */
+  /**
+   * Returns why a directory may not be used as a whole: it holds something protected. Null for anything else. A
+   * directory elsewhere without a marker of its own is not walked: it may be the whole disk.
+   */
+  async reasonInside(path: string): Promise<string | null> {
+    const real = realOrNamed(path);
+    if (quietly(() => statSync(real))?.kind !== "directory") return null;
+    const near = this.bases.some((base) => isWithin(base, real));
+    const above = this.bases.some((base) => isWithin(real, base));
+    if (!near && !above && !exists(join(real, MARKER_NAME))) return null;
+    const inside = near || !above ? await this.insideOf(real) : await this.knownInside(real);
+    return inside === null ? null : `${this.describeInside(inside)}; name single files of it`;
+  }
+
+  /** Returns something protected below a directory under another name: by links, a hard link, or a mount. */
   #otherNameInside(directory: string, within: (place: string) => PathReference | null): PathReference | null {
     const { roots } = this.#options;
     const mounted = mountPoints().some((point) =>
@@ -145,16 +179,27 @@ export class ProtectedLookup {
     );
     const anyFile = mounted || !this.#allNamesKnown();
     const waiting = [directory];
+    const seen = new Set(waiting);
+    let entries = 0;
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
       const place = at;
+      const isLinked = !isWithin(directory, place);
       for (const { name, kind } of quietly(() => listSync(place)) ?? []) {
+        if (isLinked && ++entries > LINKED_LIMIT) {
+          throw new AgentcliError("usage", "links in the directory lead to too many files to be looked at");
+        }
         const path = `${place}/${name}`;
-        if (kind === "directory" && name !== ".git") waiting.push(path);
-        if (kind === "symlink") {
-          const real = realOrNamed(path);
+        const real = kind === "symlink" ? realOrNamed(path) : path;
+        if (isLinked || kind === "symlink") {
           const rule = this.set.rule(real);
           const found = rule === null ? within(real) : { path, rule };
           if (found !== null) return found;
+        }
+        const isDirectory = kind === "directory" ||
+          kind === "symlink" && quietly(() => statSync(real))?.kind === "directory";
+        if (isDirectory && name !== ".git" && !seen.has(real)) {
+          seen.add(real);
+          waiting.push(real);
         }
         const status = anyFile && kind === "file" ? quietly(() => lstatSync(path)) : null;
         if (status === null || (status.links < 2 && !mounted)) continue;
@@ -175,6 +220,11 @@ export class ProtectedLookup {
       left.set(identity, (left.get(identity) ?? status.links) - 1);
     }
     return [...left.values()].every((names) => names <= 0);
+  }
+
+  /** Returns that a directory holds something protected. */
+  describeInside({ path, rule }: PathReference): string {
+    return `the directory holds protected content: ${this.describe(path, rule)}`;
   }
 
   /** `secrets/keys.md is protected (.agentclisecret:3 no-cloud: secrets)`. */

@@ -29,6 +29,14 @@ const CASES: readonly [string, (root: string) => void, string | null][] = [
   ["a link to a protected file", (at) => Deno.symlinkSync("../../secrets/key", `${at}/open/a/k`), "open/a/k"],
   ["a link to a protected directory", (at) => Deno.symlinkSync("../secrets", `${at}/open/s`), "open/s"],
   ["a link to a directory that holds one", (at) => Deno.symlinkSync("../config", `${at}/open/c`), "config/.env"],
+  ["links on and on to a protected file", (at) => {
+    Deno.symlinkSync("../../other", `${at}/open/a/o`);
+    Deno.symlinkSync("../secrets/key", `${at}/other/l`);
+  }, "other/l"],
+  ["links on and on to open files", (at) => {
+    Deno.symlinkSync("../../other", `${at}/open/a/o`);
+    Deno.symlinkSync("../open", `${at}/other/l`);
+  }, null],
   ["a protected file far below", (at) => Deno.renameSync(`${at}/config/.env`, `${at}/open/a/.env`), "open/a/.env"],
   ["a marker below", (at) => Deno.writeTextFileSync(`${at}/open/a/.agentclisecret`, "no-cloud: one\n"), "open/a/one"],
 ];
@@ -49,6 +57,9 @@ Deno.test("a directory outside of the project is checked by its own markers", as
     assert.equal(await at.lookup.insideOf(other), null);
     Deno.writeTextFileSync(`${other}/.agentclisecret`, "no-cloud: x\n");
     assert.ok((await at.lookup.insideOf(other))?.path.endsWith("/x"));
+    assert.equal(await at.lookup.insideOf(`${at.root}/open`), null);
+    Deno.symlinkSync(other, `${at.root}/open/other`);
+    assert.ok((await at.lookup.insideOf(`${at.root}/open`))?.path.endsWith("/x"));
   } finally {
     await Deno.remove(other, { recursive: true });
   }
@@ -71,3 +82,27 @@ Deno.test("what the home remembers of the project is protected, and a record tha
   Deno.writeTextFileSync(place.home.file(`projects/${record?.name}`), "{}");
   await assert.rejects(ProtectedLookup.open(around, io), { code: "home_unusable" });
 });
+
+for (const create of [true, false]) {
+  Deno.test(`what a link led to is ${create ? "" : "not "}remembered by a guard that ${create ? "records" : "only looks"}`, async () => {
+    await using place = await toolHome(null);
+    await using at = await project((root) => {
+      Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: apps/*/keys\n");
+      Deno.mkdirSync(`${root}/real/keys`, { recursive: true });
+      Deno.writeTextFileSync(`${root}/real/keys/t`, "x");
+      Deno.mkdirSync(`${root}/apps`);
+      Deno.symlinkSync("../real", `${root}/apps/x`);
+    });
+    const env = (name: string) => name === "AGENTCLI_HOME" ? place.home.path : undefined;
+    const open = () =>
+      ProtectedLookup.open(
+        { roots: [at.root], cwd: at.root, userHome: null },
+        { env, os: "linux", clock: denoIo().clock },
+        { create },
+      );
+    assert.ok((await open()).ruleAt(`${at.root}/real/keys/t`));
+    Deno.removeSync(`${at.root}/apps/x`);
+    assert.equal((await open()).ruleAt(`${at.root}/real/keys/t`) !== null, create);
+    assert.equal((await open()).ruleAt(`${at.root}/open/two`), null);
+  });
+}

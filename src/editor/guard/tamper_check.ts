@@ -97,6 +97,16 @@ export class TamperCheck {
     return holds && exists(real) ? "hooks of the editor lie in it" : null;
   }
 
+  /** Returns why nothing may be written or removed at a path: below it lies what decides protection. */
+  reasonInside(path: string): string | null {
+    const places = [path, realOrNamed(path)];
+    const own = this.#agentcliHome === null ? [] : [this.#agentcliHome];
+    const held = [...this.#lookup.set.markers, ...this.#directories(), ...this.#programs, ...own].find((one) =>
+      places.some((place) => isWithin(place, one)) && exists(one)
+    );
+    return held === undefined ? null : `it holds ${held}, which decides what is protected`;
+  }
+
   /** Returns why a command may not run: it makes agentcli change what is installed, or what is protected. */
   reasonOfCommand(text: string): string | null {
     const plain = text.replace(/\\\r?\n|["'\\]/g, "");
