@@ -3,8 +3,10 @@ import { byteLength } from "../platform/text.ts";
 import { builtinTools, type Profile, profileTools, toolSchemas, withBackground } from "../tools/registry.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { promptProtocol } from "../provider/text_calls/prompt.ts";
 import type { UsedFiles } from "../session/item.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
+import EXPLORE from "./explore_prompt.md" with { type: "text" };
 import DEFAULT from "./system_prompt.md" with { type: "text" };
 import PLAIN from "./system_prompt_plain.md" with { type: "text" };
 import SMALL from "./system_prompt_small.md" with { type: "text" };
@@ -27,7 +29,13 @@ const WIRE_WORDS = "messages assistant reasoning_content image_url tool_calls to
 export function ownTexts(): string[] {
   const tools = builtinTools({ git: true, explore: true, background: true });
   const forms = [withBackground(tools), profileTools(tools, { profile: "small", edit: "replace", named: true })];
-  return [...Object.values(TEXTS), WIRE_WORDS, ...forms.map((form) => JSON.stringify(toolSchemas(form)))];
+  const schemas = forms.map(toolSchemas);
+  return [
+    ...Object.values(TEXTS),
+    EXPLORE,
+    WIRE_WORDS,
+    ...schemas.flatMap((one) => [JSON.stringify(one), promptProtocol(one)]),
+  ];
 }
 
 /** Most bytes taken of one instruction file; what is cut is said in the prompt. */

@@ -3,7 +3,7 @@
  */
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
-import { type ToolCall, type ToolResultItem } from "../session/item.ts";
+import type { ToolCall, ToolResultItem } from "../session/item.ts";
 import { checkCall, meantCall, placedCall, unknownTool } from "../tools/meant_call.ts";
 import { onlyLooks, readDenials } from "../tools/permission.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";

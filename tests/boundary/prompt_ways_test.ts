@@ -160,12 +160,16 @@ Deno.test(
     const values = [
       ...["directory", "function", "properties", "arguments", "messages", "assistant", "tool_call_id"],
       "a line of words, never guess what a file holds, and more",
+      "a line of words: several calls may follow each other, and more",
     ];
     for (const value of [...values, "directory-4711"]) {
       await using stage = await openStage();
       await stage.write("secrets/mode.txt", `MODE=${value}\n`);
       await stage.write("pub.txt", "nothing of it\n");
-      const play = { script: [ask(want("read", { path: "pub.txt" })), say("Done.")] };
+      const isText = value.includes("calls");
+      const script = isText ? [say("Done.")] : [ask(want("read", { path: "pub.txt" })), say("Done.")];
+      const models = [{ id: "fake", context_window: 32_768, tool_calls: isText ? "text" : "native" }];
+      const play = { script, block: { models } };
       const remote = await stage.play("rem", { ...play, prompt: "use the directory-4711" });
       if (value === "directory-4711") assertRefusedRun(remote, /the prompt holds line 1 of secrets\/mode\.txt/);
       else assert.equal(remote.done.code, 0, `${value}: ${remote.done.stderr}`);

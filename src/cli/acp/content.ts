@@ -159,6 +159,7 @@ async function placeOf(address: string, { opened, io }: PartContext): Promise<Pl
   const labels: Label[] = [];
   for (const place of new Set(places)) labels.push(await labelOfPlace(place, { opened, io, home }));
   const file = filePath(address);
+  // Of other addresses, a relative path is only shown if it is what follows the scheme (`untitled:notes.txt`).
   const rest = percentDecoded(address.replace(SCHEME, ""));
   const meant = paths.filter((path) => isAbsolute(path) || !isAbsolute(rest) && rest.startsWith(path));
   const shown: string[] = [];
