@@ -96,6 +96,17 @@ Deno.test("hosts of a marker that was there first are named when a path is prote
   assert.equal(sent, true);
 });
 
+Deno.test("a host that a marker names after a path was protected by command opens nothing", linux, async () => {
+  for (const isKnown of [true, false]) {
+    await using stage = await openStage({ marker: null });
+    await stage.play("loc", { argv: ["secrets", isKnown ? "add" : "check", ".env"], script: [] });
+    await stage.write(".agentclisecret", "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n");
+    const { sent, done } = await stage.play("rem", { script: READ });
+    assert.equal(sent.includes(stage.canary("env")), !isKnown, `control: it counts at first sight ${done.stderr}`);
+    if (isKnown) assert.match(done.stderr, /127\.0\.0\.2" has no effect: it is new .*agentcli secrets trust/);
+  }
+});
+
 Deno.test(
   "a repository seen around a known project opens nothing of that project, until the user trusts it",
   linux,

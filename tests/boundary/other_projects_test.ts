@@ -123,3 +123,26 @@ Deno.test("a session protects what its own project protects, and nothing of othe
     assert.equal(remote.sent.includes(stage.canary("env")), isOpen, remote.done.stderr);
   }
 });
+
+for (const marker of [null, "no-cloud: .env\n", "no-cloud: other\n"]) {
+  const there = marker === null ? "no marker" : `the marker ${JSON.stringify(marker)}`;
+  for (const [first, isHidden] of [[["add", ".env"], true], [["check", ".env"], false]] as const) {
+    const does = isHidden ? "are not there" : "are there (control)";
+    Deno.test(
+      `after secrets ${first[0]} in a project with ${there}, its files ${does} for commands elsewhere`,
+      bubblewrap,
+      async () => {
+        await using stage = await openStage({ bare: true, marker: null });
+        const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+        await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+        await stage.write(`${a}/open.txt`, "an open line of A\n");
+        if (marker !== null) await stage.write(`${b}/.agentclisecret`, marker);
+        await stage.play("loc", { cwd: b, argv: ["secrets", ...first], script: [] });
+        const script = [ask(want("shell", { command: `cat open.txt; ${CODED} < '${b}/.env'` })), say("Done.")];
+        const remote = await stage.play("rem", { cwd: a, args, script });
+        assert.match(remote.results[0] ?? "", /an open line of A/, remote.done.stderr);
+        assert.equal(remote.sent.includes(coded(stage.canary("env"))), !isHidden);
+      },
+    );
+  }
+}

@@ -100,6 +100,15 @@ Deno.test("secrets add writes the marker, keeps what is in it, and does not repe
   assert.doesNotMatch(first.stdout, /^keys.*nothing is there/m);
 });
 
+Deno.test("secrets add protects where the home can remember nothing, and says so", async () => {
+  await using stage = await openStage({ marker: null });
+  await stage.write(`${stage.home.agentcliHome}/projects`, "no directory");
+  const done = await runInProcess(["secrets", "add", ".env"], { home: stage.home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stdout, /^\.env: added/);
+  assert.match(done.stderr, /what is protected here cannot be remembered: cannot use the home/);
+});
+
 Deno.test("secrets add refuses what lies outside, a damaged marker and a link in its place, and changes nothing", async () => {
   await using stage = await openStage();
   const { home } = stage;

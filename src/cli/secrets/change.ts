@@ -15,7 +15,7 @@ import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstatSync, writeAtomically } from "../../platform/files.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { unitsOfText } from "../../boundary/scan/leak_scanner.ts";
-import { confirmed, print } from "../result.ts";
+import { confirmed, print, warn } from "../result.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { stagedPaths } from "./git_index.ts";
 
@@ -32,7 +32,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   if (wrong !== undefined) {
     throw new AgentcliError("usage", `${clean(wrong)} is not a host`, { hint: "write host, host:port or [v6]:port" });
   }
-  const project = await openProjectContext(context, { create: hosts.length > 0 });
+  const project = await openProjectContext(context, { create: true });
   const { root, cwd, protection, record } = project;
   const paths = words.map((word) => {
     const path = resolve(cwd, word);
@@ -52,7 +52,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   await trustHosts(hosts, project);
   protection.refresh();
   await protection.settle();
-  if (record !== null && record.own !== null) await recordSeen(protection, [record]);
+  if (record !== null) await recordSeen(protection, [record]);
   const trusted = trustedHosts(hosts, project);
   const lines: string[] = [];
   for (const { word, path, value } of paths) {
@@ -70,6 +70,8 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   const taken = values.length === 0 ? [] : stagedPaths(root).filter((path) => isNew(path) && protection.named(path));
   await print(context, { json, text: lines.join(""), notes: taken.length === 0 ? [] : [takenNote(taken, root)] });
   await warnOfMarkers({ ...project, notices: [] }, context);
+  const problem = record?.problem ?? null;
+  if (problem !== null) await warn(context, `what is protected here cannot be remembered: ${problem.message}`);
 }
 
 /** Says that git has files that are protected from now on. Models see nothing of its copies, others do. */
