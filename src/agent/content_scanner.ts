@@ -77,8 +77,7 @@ export class ContentScanner {
     const roots = [root, ...additional];
     if (gone === undefined && own !== undefined && own.#workspace.protection.isOf(roots)) return own;
     const records = await recordsAt(home, roots);
-    const protection = new ProtectedSet(roots, { remembered: records });
-    await protection.settle();
+    const protection = await ProtectedSet.open(roots, { remembered: records });
     return new ContentScanner({ root, additional, local: false, protection, records }, { notify, gone });
   }
 

@@ -3,8 +3,7 @@
  * Source: specification of the boundary §7, threat 97.
  */
 import { copyingVariables, isCopyingVariable } from "../boundary/policy/environment.ts";
-import { projectRootOf, rememberedAt } from "../boundary/policy/project.ts";
-import { ProtectedSet } from "../boundary/policy/protected.ts";
+import { protectedAround } from "../boundary/policy/project.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
 import type { Io } from "../platform/io.ts";
@@ -27,9 +26,7 @@ export async function reexecWithoutLeaks(io: Io, directories: readonly string[] 
 
 async function anyProtected(io: Io, directories: readonly string[]): Promise<boolean> {
   for (const directory of directories) {
-    const root = projectRootOf(directory, io);
-    const set = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
-    await set.settle();
+    const set = await protectedAround(directory, io);
     // Searches everywhere: even a marker without a line counts.
     if (set.any || set.met) return true;
   }

@@ -1,7 +1,7 @@
 /** The facts that `private_status` reports of a project, from the configuration and the markers alone. */
 import { rootKey } from "../boundary/policy/identity.ts";
 import { openProject } from "../boundary/policy/project.ts";
-import { ProtectedSet } from "../boundary/policy/protected.ts";
+import { rememberedRules } from "../boundary/policy/path_rules.ts";
 import { isLocalProvider } from "../config/endpoint.ts";
 import { DEMO, splitSelector } from "../config/find.ts";
 import { loadConfiguration } from "../config/load.ts";
@@ -33,5 +33,5 @@ export async function factsOf(
       (named === undefined || provider.name === named) &&
       isLocalProvider(provider, io, localEndpoints)
     );
-  return { ready, rules: new ProtectedSet([root], { remembered: records }).rules.length };
+  return { ready, rules: rememberedRules(records).rules.length };
 }

@@ -247,10 +247,11 @@ async function startStore(
   { project, chosen }: { project: ProjectContext; chosen: ChosenModel },
 ): Promise<SessionStore> {
   const { openStore } = await import("./store.ts");
-  const { home, projectRoot, isProtected } = project;
+  const { home, projectRoot, records, isProtected } = project;
   const place = {
     home,
     projectRoot,
+    roots: records.map(({ root }) => root),
     isProtected,
     model: chosen.entry.id,
     provider: chosen.provider.name,

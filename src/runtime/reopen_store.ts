@@ -48,9 +48,9 @@ const ATTACHED = /^(?:File|Image) (.+?):/gm;
  */
 export async function judged(
   stored: StoredSession,
-  place: Pick<StorePlace, "home" | "projectRoot"> & { cwd?: string },
+  place: Pick<StorePlace, "home" | "projectRoot"> & Partial<Pick<StorePlace, "cwd" | "roots" | "local">>,
 ): Promise<StoredSession> {
-  const { projectRoot: root, cwd = root } = place;
+  const { projectRoot: root, cwd = root, roots = [root], home } = place;
   const starts = [...new Set([root, cwd, stored.meta?.cwd ?? root])];
   const { items, context } = stored;
   const settled = settledCalls(items);
@@ -58,11 +58,22 @@ export async function judged(
   const used = items.map((item) => usedBy(item, { starts, root, settled }));
   const all = new Set([instructions, ...used].flat());
   if (all.size === 0) return stored;
-  const elsewhere = [...all].map(dirname).filter((directory) => !isWithin(root, directory));
-  const roots = [root, ...new Set(elsewhere)];
-  const rules = new ProtectedSet(roots, { remembered: await recordsAt(place.home, roots) });
-  // A marker that is unusable for a moment does not count.
-  const covered = new Set([...all].filter((path) => (rules.named(path) ?? rules.named(realOrNamed(path))) !== null));
+  const open = async (roots: readonly string[], path?: string) =>
+    await ProtectedSet.open(roots, { path, remembered: await recordsAt(home, roots) });
+  // As in a session: for a remote model all of it is walked, for a local one only where a marker is known.
+  const own = await open(roots, place.local === false ? undefined : root);
+  const others = new Map<string, ProtectedSet>();
+  const covered = new Set<string>();
+  for (const path of all) {
+    for (const name of new Set([path, realOrNamed(path)])) {
+      const directory = dirname(name);
+      const isOwn = roots.some((root) => isWithin(root, directory));
+      const rules = isOwn ? own : others.get(directory) ?? await open([directory], name);
+      others.set(directory, rules);
+      // A marker that is unusable for a moment does not count.
+      if ((own.named(name) ?? rules.named(name)) !== null) covered.add(path);
+    }
+  }
   const isProtected = (path: string) => covered.has(path);
   const isSystem = instructions.some(isProtected);
   const first = isSystem ? 0 : used.findIndex((paths, at) => items[at]?.label === "open" && paths.some(isProtected));

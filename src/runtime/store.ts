@@ -11,6 +11,8 @@ import { checkStoreOptions, sessionToResume, type StoreOptions } from "./session
 export interface StorePlace
   extends Pick<TranscriptOptions, "projectRoot" | "cwd" | "model" | "provider" | "clock" | "version" | "onTrouble"> {
   home: Home;
+  /** The real paths of the project root and additional directories. */
+  roots: readonly string[];
   /** The project has protected paths: then files of git are as protected, and no branch is named. */
   isProtected: boolean;
   /** Whether the model's provider is. */

@@ -143,6 +143,21 @@ Deno.test("a rule that denies reading a file holds for what an editor sends of i
   assert.equal((await set.client.prompt(session, [resource(set, "other.txt", "typed")])).stopReason, "end_turn");
 });
 
+Deno.test("nor one that only a link of that project protects, wherever in it the link is", async () => {
+  for (const line of ["current", "*.env", "elsewhere"]) {
+    await using set = await stage([say("Fine.")], { isLocal: false });
+    const other = `${set.home.root}/other`;
+    for (const place of ["data", "sub"]) await Deno.mkdir(`${other}/${place}`, { recursive: true });
+    await Deno.writeTextFile(`${other}/.agentclisecret`, `no-cloud: ${line}\n`);
+    await Deno.writeTextFile(`${other}/data/plan.md`, "text\n");
+    await Deno.symlink("../data/plan.md", `${other}/sub/${line === "*.env" ? "prod.env" : "current"}`);
+    const session = await set.client.session();
+    const block = { type: "resource", resource: { uri: `file://${other}/data/plan.md`, text: "words of it" } };
+    const { stopReason } = await set.client.prompt(session, [block]);
+    assert.equal(stopReason, line === "elsewhere" ? "end_turn" : "refusal", `${line} (the last is the control)`);
+  }
+});
+
 Deno.test("a file that another project protects, or the home of agentcli, is not attached for a remote model", async () => {
   await using set = await stage([say("Fine."), say("Fine."), say("Fine.")], { isLocal: false });
   const { home, client } = set;

@@ -73,6 +73,25 @@ Deno.test("a refused stored session names the file that it is about", async () =
   assert.equal(sent.includes(stage.canary("env")), false);
 });
 
+Deno.test("what was read from a file counts as protected when only a link leads there from a line that came later", async () => {
+  for (const line of ["current", "*.env", "elsewhere"]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    await stage.plant("data/v2.txt", "env", (canary) => `TOKEN=${canary}\n`);
+    const script = [ask({ name: "Read", input: { file_path: "data/v2.txt" } }), say("Done.")];
+    await stage.play("loc", { block, script });
+    await stage.write("data/v2.txt", "K: another-value\n");
+    await stage.write("sub/open.txt", "open\n");
+    await Deno.symlink("../data/v2.txt", `${stage.project}/sub/${line === "*.env" ? "prod.env" : "current"}`);
+    await stage.write(".agentclisecret", `no-cloud: ${line}\n`);
+    const isOpen = line === "elsewhere";
+    const exported = await stage.play("loc", { argv: ["sessions", "export", "latest"], script: [] });
+    assert.equal(exported.done.stdout.includes(stage.canary("env")), isOpen, `${line} (the last is the control)`);
+    const { done, sent } = await stage.play("rem", { block, args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(done.code, isOpen ? 0 : 6, done.stderr);
+    assert.equal(sent.includes(stage.canary("env")), isOpen);
+  }
+});
+
 for (const isProtected of [true, false]) {
   const does = isProtected ? "begins without the instructions" : "keeps the instructions while they are open";
   Deno.test(`a copy of a session for a remote model of the same id ${does}`, async () => {

@@ -32,7 +32,7 @@ Deno.test("on Windows the command is refused", async () => {
     cwd: "C:/p",
     argv: ["x"] as [string],
     env: {},
-    protection: new ProtectedSet([]),
+    protection: ProtectedSet.unwalked([]),
     git: false,
     network: false,
   };

@@ -102,7 +102,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     projects: choice.projects,
     ...choice.programs === undefined ? {} : { programs: choice.programs },
   });
-  const protection = new ProtectedSet([root]);
+  const protection = ProtectedSet.unwalked([root]);
   const request = (command: string, { hide, ...more }: MoreOfRequest = {}): SandboxRequest => {
     (more.protection ?? protection).refresh();
     const hidden = () => Promise.resolve(new ProtectedPlaces().add(hide ?? {}));
@@ -115,7 +115,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
       protection: hide === undefined
         ? protection
-        : { roots: protection.roots, markers, refresh() {}, hidden, rule: () => null },
+        : { kept: protection.kept, roots: protection.roots, markers, refresh() {}, hidden, rule: () => null },
       git: false,
       network: false,
       ...more,

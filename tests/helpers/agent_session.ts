@@ -62,7 +62,7 @@ export const NO_DISK: Workspace = {
   local: true,
   isHere: true,
   records: [],
-  protection: new ProtectedSet([]),
+  protection: ProtectedSet.unwalked([]),
   refresh: () => Promise.resolve(),
   beforeCall: () => Promise.resolve(),
   countsAsLocal: () => true,

@@ -44,10 +44,7 @@ export function keptRoots(roots: readonly string[]): KeptRoot[] {
 
 /** Reads kept roots; of those that were kept as paths alone (version 0.2.0), the identity is unknown. */
 export function readRoots(value: unknown): KeptRoot[] {
-  return membersOf(value).map((root) => {
-    const { path = root, inode, born } = fieldsOf(root);
-    return { path: String(path), inode: Number(inode ?? 0), born: Number(born ?? 0) };
-  });
+  return membersOf(value).map((root) => ({ path: String(root), inode: 0, born: 0, ...fieldsOf(root) }));
 }
 
 /**
@@ -57,7 +54,7 @@ export function readRoots(value: unknown): KeptRoot[] {
 export function findRoot(kept: KeptRoot, near = kept.path): string | null {
   const { path, inode } = kept;
   if (inode === 0) return exists(path) ? path : null;
-  // As in `checkRoots`, the number is enough at its own path.
+  // At its own path the number is enough: on an overlay, the first write changes the creation time.
   if (identityAt(path).inode === inode) return path;
   return ancestors(near).find((at) => rootKey(at) === lastingIdentityOf(kept)) ?? null;
 }

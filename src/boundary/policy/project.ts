@@ -15,7 +15,7 @@ import {
   type RecordData,
   recordsVersion,
 } from "./project_record_files.ts";
-import type { ProtectedSet } from "./protected.ts";
+import { ProtectedSet } from "./protected.ts";
 
 /**
  * Returns the project root as a real path: the nearest ancestor of `cwd` with `.git`, else with `.agentclisecret`, else
@@ -101,18 +101,23 @@ export function protectedProjects(home: Home) {
 }
 
 /**
- * Returns what the home remembers of the projects with these roots (real paths); an empty list without a home. Records
- * nothing. Throws `home_unusable` if a record cannot be read.
+ * Opens the protected set of the project around a directory, with what the home remembers of it; `path` as for
+ * {@link ProtectedSet.open}.
  */
-export async function rememberedAt(
+export async function protectedAround(
+  directory: string,
   io: Pick<Io, "env" | "os">,
-  roots: readonly string[],
-): Promise<readonly ProjectRecord[]> {
+  { path }: { path?: string } = {},
+): Promise<ProtectedSet> {
+  const roots = [quietly(() => projectRootOf(directory, io)) ?? directory];
   const home = await openHome(io).catch(() => null);
-  return home === null ? [] : await recordsAt(home, roots);
+  return await ProtectedSet.open(roots, { path, remembered: home === null ? [] : await recordsAt(home, roots) });
 }
 
-/** The same with a home. */
+/**
+ * Returns what the home remembers of the projects with these roots (real paths). Records nothing. Throws
+ * `home_unusable` if a record cannot be read.
+ */
 export async function recordsAt(home: Home, roots: readonly string[]): Promise<readonly ProjectRecord[]> {
   const records = await Promise.all(roots.map((root) => ProjectRecord.open(home, root, { create: false })));
   for (const { problem } of records) if (problem !== null) throw problem;

@@ -4,10 +4,12 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { type FileStatus, lstatSync } from "../../platform/files.ts";
+import { dirname, isWithin, join } from "../../platform/path.ts";
 import type { Clock } from "../../platform/io.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { type Identity, identityAt, lastingIdentityOf } from "./identity.ts";
+import { findRoot, type Identity, type KeptRoot, keptRoots, lastingIdentityOf } from "./identity.ts";
 import type { Listing } from "./listing.ts";
+import { MARKER_NAME } from "./marker.ts";
 import { PathRules, rememberedRules } from "./path_rules.ts";
 import type { ProjectRecord } from "./project_record.ts";
 import type { DerivedFile } from "./project_record_files.ts";
@@ -20,11 +22,16 @@ export type Remembered = Pick<ProjectRecord, "markers" | "derived"> & Partial<Pi
 /** The longest walk for a local model, in milliseconds: about 60,000 files. A home or a whole disk has more. */
 const LOCAL_WALK_MS = 100;
 
-/** The set of one session. Reads nothing until it is asked. */
+interface SetOptions {
+  clock?: Pick<Clock, "now">;
+  remembered?: readonly Remembered[];
+}
+
+/** The set of one session. */
 export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
-  /** The inodes of the roots; 0 if unknown. Without creation times: on an overlay, the first write changes them. */
-  readonly #directories: readonly number[];
+  /** The roots as they were when the session began. */
+  readonly kept: readonly KeptRoot[];
   /** By lasting identity, for every protected file seen in this session. */
   readonly #identities = new Map<string, ProtectionRule>();
   /** The identities at protected paths, as of the last look. */
@@ -37,15 +44,32 @@ export class ProtectedSet extends PathRules {
   /** The walk that the index was built from. */
   #identified: ProtectedPlaces | null = null;
 
-  /** `roots` are real paths: the project root and the additional ones. */
-  constructor(
-    roots: readonly string[],
-    { clock, remembered = [] }: { clock?: Pick<Clock, "now">; remembered?: readonly Remembered[] } = {},
-  ) {
+  private constructor(roots: readonly string[], { clock, remembered = [] }: SetOptions) {
     super(roots);
-    this.#directories = roots.map((root) => identityAt(root).inode);
+    this.kept = keptRoots(roots);
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
     this.remember(remembered);
+  }
+
+  /**
+   * Opens the set of roots (real paths) and walks them: only then does it know where links lead. Given the path that is
+   * to be judged, it walks only where a marker is known at it or above it: the root can be a whole home.
+   */
+  static async open(
+    roots: readonly string[],
+    options: SetOptions & { path?: string | undefined } = {},
+  ): Promise<ProtectedSet> {
+    const { path } = options;
+    const set = new ProtectedSet(roots, options);
+    if (path !== undefined) set.rule(join(path, MARKER_NAME));
+    const isNear = path === undefined || set.markers.some((marker) => isWithin(dirname(marker), path));
+    if (isNear) await set.settle();
+    return set;
+  }
+
+  /** Returns a set that reads nothing until it is asked. Who has it calls {@link settle} or {@link hidden} in time. */
+  static unwalked(roots: readonly string[], options: SetOptions = {}): ProtectedSet {
+    return new ProtectedSet(roots, options);
   }
 
   /** Adds what the home remembers, at first or after another session changed it. */
@@ -72,9 +96,9 @@ export class ProtectedSet extends PathRules {
    */
   checkRoots(): void {
     if (!this.met) return;
-    const gone = this.roots.find((root, at) => ![0, identityAt(root).inode].includes(this.#directories[at] ?? 0));
+    const gone = this.kept.find((root) => root.inode !== 0 && findRoot(root) === null);
     if (gone === undefined) return;
-    throw new AgentcliError("policy_refused", `${gone} was moved or replaced since this session began`, {
+    throw new AgentcliError("policy_refused", `${gone.path} was moved or replaced since this session began`, {
       hint: "start again where it is now",
     });
   }

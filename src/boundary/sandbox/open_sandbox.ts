@@ -3,7 +3,7 @@ import { statSync } from "../../platform/files.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import type { Io } from "../../platform/io.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
-import { keptRoots, lastingIdentityOf } from "../policy/identity.ts";
+import { lastingIdentityOf } from "../policy/identity.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { ownSettings } from "../policy/write_protected.ts";
@@ -33,7 +33,7 @@ export interface SandboxRequest {
   /** The variables of the command, from `sandboxEnvironment`. */
   env: Readonly<Record<string, string>>;
   /** The command cannot see its paths or change its markers. */
-  protection: Pick<ProtectedSet, "roots" | "refresh" | "hidden" | "markers" | "rule">;
+  protection: Pick<ProtectedSet, "kept" | "roots" | "refresh" | "hidden" | "markers" | "rule">;
   /**
    * Whether it sees repositories and may change settings of git and editors, as outside a sandbox. Not where something
    * is protected: history holds former content of protected files, which no scan knows.
@@ -72,7 +72,6 @@ export async function openSandbox(
     const { protection } = request;
     const walk = async () => (await protection.hidden()).add(await bound.walk());
     const roots = [request.root, ...request.additional, ...bound.written] as const;
-    const kept = keptRoots(protection.roots);
     const found = await walk();
     const programs = request.git || request.gitTool?.roots === "read" ? [] : gitPrograms(found, { roots, user });
     if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
@@ -90,7 +89,7 @@ export async function openSandbox(
     const hiding = view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`);
     return {
       kind: "ready",
-      note: request.gitTool === undefined ? await noteProgram(home, { roots: kept, written, before }) : null,
+      note: request.gitTool === undefined ? await noteProgram(home, { roots: protection.kept, written, before }) : null,
       roots,
       // Killed with us: a command that survives could create files after the next session has checked for them.
       argv: [...endingWithUs(line.argv)],
@@ -104,7 +103,7 @@ export async function openSandbox(
         // of a file that became protected meanwhile.
         const seen = [...identitiesOf(now)].filter(([path, file]) => covered.get(path) !== file);
         const made = before === null ? [] : startedLater.madeSince(before, now);
-        const quarantined = await quarantine(made, { home, roots: kept, now: Date.now() });
+        const quarantined = await quarantine(made, { home, roots: protection.kept, now: Date.now() });
         return { quarantined, exposed: seen.map(([path]) => path) };
       },
     };

@@ -105,8 +105,7 @@ export async function recoverUnfinished(
     const judge = await openJudge(kept);
     // The note names paths: in a project that was moved, it does not tell what was there before.
     if (watched !== undefined && project === kept[0]?.path) {
-      const protection = new ProtectedSet(places, judge);
-      protection.refresh();
+      const protection = await ProtectedSet.open(places, judge);
       const files = { roots: places, programs: watched.programs, known: new Map(watched.known) };
       const made = new StartedLater(userHome).madeSince(files, await protection.hidden());
       const entry = await quarantine(made, { home, roots: kept, now: Date.now() });

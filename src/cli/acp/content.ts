@@ -4,8 +4,7 @@
  */
 import { pathOfAddress, percentDecoded, shortened } from "../../platform/text.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
-import { rememberedAt } from "../../boundary/policy/project.ts";
-import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { protectedAround } from "../../boundary/policy/project.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -203,13 +202,9 @@ async function labelOfPlace(
   return await labelAt(resolved, opened);
 }
 
-/**
- * Returns the rule of a file outside of the project: by the markers above it, and what is known of the project around
- * it.
- */
+/** Returns the rule of a file outside of the project: by the project around it. */
 async function ruleElsewhere(path: string, io: Io): Promise<ProtectionRule | null> {
-  const directory = dirname(path);
-  const protection = new ProtectedSet([directory], { remembered: await rememberedAt(io, [directory]) });
+  const protection = await protectedAround(dirname(path), io, { path });
   const rule = protection.rule(path);
   return rule === null && isOfGit(path) && protection.patterns.size > 0 ? ruleOfGit(protection.markers) : rule;
 }

@@ -1,13 +1,11 @@
 /** Checks protection before a file is printed, or copied to where an editor's assistant reads it. */
-import { findProjectRoot, rememberedAt } from "../../boundary/policy/project.ts";
-import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { protectedAround } from "../../boundary/policy/project.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { readFrontmatter } from "../../editor/resources/markdown.ts";
 import { ProtectedLookup } from "../../editor/guard/lookup.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPathSync } from "../../platform/files.ts";
-import { quietly } from "../../platform/real_path.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 import { stringsOf } from "../../platform/record.ts";
@@ -59,11 +57,7 @@ export async function openProtection(
       const found = realPathSync(path);
       if (found === null || isWithin(root, normalize(found))) return;
       const real = normalize(found);
-      const elsewhere = quietly(() => findProjectRoot(dirname(real), userHome)) ?? dirname(real);
-      const set = new ProtectedSet([elsewhere], { remembered: await rememberedAt(io, [elsewhere]) });
-      // Only a known project is walked: this can be a home.
-      if (set.met) await set.settle();
-      const itsRule = set.rule(real);
+      const itsRule = (await protectedAround(dirname(real), io, { path: real })).rule(real);
       if (itsRule !== null) refuse(path, itsRule);
     },
     async refuseText(text) {

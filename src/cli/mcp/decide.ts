@@ -2,8 +2,7 @@
  * Runs what the user decides about the answers of `mcp serve`: always at a terminal, since an assistant can run
  * commands.
  */
-import { projectRootOf, rememberedAt } from "../../boundary/policy/project.ts";
-import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { projectRootOf, protectedAround } from "../../boundary/policy/project.ts";
 import { ruleOfHeld } from "../../boundary/policy/protection_rule.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -123,12 +122,10 @@ async function quotedLines(
   io: Pick<Io, "env" | "os">,
   { cwd, text }: { cwd: string; text: string },
 ): Promise<ReadonlySet<number>> {
-  const root = projectRootOf(cwd, io);
-  const protection = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
-  await protection.settle();
+  const protection = await protectedAround(cwd, io);
   // A home inside of the project has the text itself.
   const files = () => [...protection.files()].filter((path) => ruleOfHeld(dirname(path)) === null);
-  const scanner = new LeakScanner({ files, named: (path) => protection.named(path), version: 0 }, { root });
+  const scanner = new LeakScanner({ files, named: (path) => protection.named(path), version: 0 }, { root: cwd });
   const since = performance.now();
   const quoted = new Set<number>();
   for (const [at, line] of text.split("\n").entries()) {

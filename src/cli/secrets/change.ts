@@ -208,9 +208,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
   if (record.problem !== null) throw record.problem;
   // Read before the question: later changes were not shown.
-  const now = new ProtectedSet([root]);
-  now.refresh();
-  void now.any;
+  const now = await ProtectedSet.open([root]);
   const found = differenceOf(project, now);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));

@@ -42,8 +42,7 @@ export async function openProjectContext(
   { create = false }: { create?: boolean } = {},
 ): Promise<ProjectContext> {
   const { root, localEndpoints, records, notices } = await projectAt(context, { create });
-  const protection = new ProtectedSet([root], { remembered: records });
-  await protection.settle();
+  const protection = await ProtectedSet.open([root], { remembered: records });
   // Other projects know the protected files of this one by its record.
   if (create) await recordSeen(protection, records);
   const cwd = normalize(realPathSync(context.globals.cwd) ?? context.globals.cwd);

@@ -40,9 +40,9 @@ export class ProtectedLookup {
 
   private constructor(
     options: LookupOptions,
-    { clock, remembered }: Pick<Io, "clock"> & { remembered: readonly Remembered[] },
+    { set, remembered }: { set: ProtectedSet; remembered: readonly Remembered[] },
   ) {
-    this.set = new ProtectedSet(options.roots, { clock, remembered });
+    this.set = set;
     this.#options = options;
     this.#remembered = remembered;
   }
@@ -62,11 +62,10 @@ export class ProtectedLookup {
     const records = root === undefined || home === null
       ? []
       : (await openProject(home, root, { additional, create })).records;
-    const lookup = new ProtectedLookup(options, { clock: io.clock, remembered: records });
-    await lookup.set.settle();
-    if (create) await recordSeen(lookup.set, records);
+    const set = await ProtectedSet.open(options.roots, { clock: io.clock, remembered: records });
+    if (create) await recordSeen(set, records);
     for (const { problem } of records) if (problem !== null) throw problem;
-    return lookup;
+    return new ProtectedLookup(options, { set, remembered: records });
   }
 
   get root(): string {
@@ -151,7 +150,7 @@ export class ProtectedLookup {
     const walked = this.#options.roots.some((root) => isWithin(root, real)) && !/\/\.git(?:\/|$)/i.test(real);
     const known = walked ? null : await this.knownInside(real);
     if (known !== null) return known;
-    const set = walked ? this.set : new ProtectedSet([real], { remembered: this.#remembered });
+    const set = walked ? this.set : await ProtectedSet.open([real], { remembered: this.#remembered });
     const hidden = await hiddenOf(set);
     const within = (place: string) => firstCovered(set, hidden.find((one) => one !== place && isWithin(place, one)));
     return within(real) ?? this.#otherNameInside(real, within);

@@ -29,7 +29,7 @@ export async function standingInCommit(
   const git = await openGitWork(context);
   if (typeof git === "string") return found;
   const { root } = context.workspace;
-  const before = new ProtectedSet([root], { remembered: [{ markers: revoked, derived: [] }] });
+  const before = await ProtectedSet.open([root], { remembered: [{ markers: revoked, derived: [] }] });
   const entries = await git.names(["ls-tree", "-r", "-z", "--full-tree", "--long", commit]) ?? [];
   const ids: string[] = [];
   let left = READ_LIMIT;
