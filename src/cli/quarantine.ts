@@ -19,7 +19,10 @@ import { dirname, isWithin, join } from "../platform/path.ts";
 export async function listEntries({ context }: Invocation): Promise<void> {
   const entries = listQuarantine(homePath(context.io));
   const shown = entries.map(({ id, roots: [root], paths, time }) => ({
-    ...{ id, root: root?.path, paths, time: new Date(time).toISOString() },
+    id,
+    root: root?.path,
+    paths,
+    time: new Date(time).toISOString(),
   }));
   const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
   const table = [["ID", "ORIGINAL PATH"], ...rows];

@@ -67,7 +67,7 @@ export class ProtectedSet extends PathRules {
     return set;
   }
 
-  /** Returns a set that reads nothing until it is asked. Who has it calls {@link settle} or {@link hidden} in time. */
+  /** Returns a set that reads nothing until it is asked. Its owner calls {@link settle} or {@link hidden} in time. */
   static unwalked(roots: readonly string[], options: SetOptions = {}): ProtectedSet {
     return new ProtectedSet(roots, options);
   }

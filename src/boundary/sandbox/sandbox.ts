@@ -117,11 +117,9 @@ export function createSessionSandbox(options: SessionSandboxOptions) {
     /** Judges what programs of dead agentcli processes left; see `unfinished.ts`. */
     async recoverUnfinished(root: string, openJudge: OpenJudge): Promise<string[]> {
       const { home, io } = options;
-      const notes = quietly(() => listSync(join(home, UNFINISHED)));
-      return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
-        { home, root, userHome: gitUserOf(io).userHome },
-        openJudge,
-      );
+      if (!quietly(() => listSync(join(home, UNFINISHED)))?.length) return [];
+      const { recoverUnfinished } = await import("./unfinished.ts");
+      return await recoverUnfinished({ home, root, userHome: gitUserOf(io).userHome }, openJudge);
     },
     /** Returns the wrapped command, or why it must not run. */
     async wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal> {

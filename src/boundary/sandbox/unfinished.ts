@@ -21,7 +21,7 @@ import type { ProtectChanges } from "./watched_run.ts";
 const EXPOSED = ".exposed.json";
 
 /** Judges what a program left, by the roots of its session. */
-export interface UnfinishedJudge {
+interface UnfinishedJudge {
   /** The roots as the home remembers them. */
   remembered: readonly Remembered[];
   protectFound: ProtectChanges;
