@@ -1,6 +1,6 @@
 /** The project context, read before a model is chosen: the home, the configuration, the project and its markers. */
 import { MARKER_NAME } from "../boundary/policy/marker.ts";
-import { openProject, projectRootOf, realDirectory } from "../boundary/policy/project.ts";
+import { linksTo, openProject, projectRootOf, realDirectory } from "../boundary/policy/project.ts";
 import type { ProjectRecord } from "../boundary/policy/project_record.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Configuration } from "../config/types.ts";
@@ -44,6 +44,7 @@ export async function findProjectContext(
     loadConfiguration(home),
     find(),
   ]);
+  for (const link of linksTo([cwd, ...addDir.map((one) => resolve(cwd, one))], io)) rules.rule(link);
   const { warnings, damaged } = rules;
   const notices = [
     ...configuration.warnings,

@@ -95,3 +95,51 @@ Deno.test("what the scan cannot read is reported at the start of a remote sessio
   const played = await stage.play("rem", { script: [say("Hello.")] });
   assert.match(played.done.stderr, /hidden from this model: .*; not scanned: 1 file/);
 });
+
+/** Ways into `/disk/q` by the link `top/code/q`, which leads there by `mid/q`. */
+const WAYS = {
+  "-C": (way: string, real: string) => ({ cwd: `${real}/..`, argv: ["-C", way], args: [], env: undefined }),
+  "cd": (way: string, real: string) => ({ cwd: real, argv: [], args: [], env: { PWD: way } }),
+  "--add-dir": (way: string, real: string) => ({
+    cwd: `${real}/..`,
+    argv: [],
+    args: ["--add-dir", way],
+    env: undefined,
+  }),
+};
+
+for (const [name, way] of Object.entries(WAYS)) {
+  for (
+    const [where, line, isProtected] of [
+      ["top", "code/q/keys", true],
+      ["top", "code/*/keys", true],
+      ["mid", "q/keys", true],
+      ["top", "code/other/keys", false],
+    ] as const
+  ) {
+    const does = isProtected ? "holds" : "does not hold (control)";
+    Deno.test(`${line} in a marker above a link that a session is started by ${does}: ${name}`, async () => {
+      await using stage = await openStage({ bare: true, marker: null });
+      const { root } = stage.home;
+      const real = `${root}/disk/q`;
+      await stage.write(`${root}/${where}/.agentclisecret`, `no-cloud: ${line}\n`);
+      await stage.plant(`${real}/keys/t`, "k");
+      for (const place of ["top/code", "mid"]) await Deno.mkdir(`${root}/${place}`, { recursive: true });
+      await Deno.symlink("../../mid/q", `${root}/top/code/q`);
+      await Deno.symlink(real, `${root}/mid/q`);
+      const { cwd, argv, args, env } = way(`${root}/top/code/q`, real);
+      const play = { cwd, ...env === undefined ? {} : { env } };
+      const script = [ask(want("read", { path: `${real}/keys/t` })), say("Done.")];
+      const all = [...argv, "run", "go", "--model", "rem", ...args];
+      const remote = await stage.play("rem", { ...play, argv: all, script });
+      assert.equal(remote.sent.includes(stage.canary("k")), !isProtected, remote.done.stderr);
+      if (name === "--add-dir") return;
+      const check = await stage.play("loc", {
+        ...play,
+        argv: [...argv, "secrets", "check", `${real}/keys/t`],
+        script: [],
+      });
+      assert.equal(check.done.code, isProtected ? 0 : 1, check.done.stdout + check.done.stderr);
+    });
+  }
+}

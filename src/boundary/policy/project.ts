@@ -1,10 +1,10 @@
 /** Finds the project's root and opens the project: its markers, and what the home remembers of it. */
-import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
+import { basename, dirname, isAbsolute, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
-import { ancestors, exists, quietly } from "../../platform/real_path.ts";
+import { lstatSync, readLinkSync, realPathSync, statSync } from "../../platform/files.ts";
+import { ancestors, exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
@@ -51,6 +51,25 @@ export function realDirectory(path: string): string {
     throw new AgentcliError("usage", `${path} is not a directory`, { hint: "name an existing directory" });
   }
   return normalize(real);
+}
+
+/**
+ * Returns the links in the absolute paths of directories, each in its real directory. The markers above a link count,
+ * too: a line can cover a project by a path through it. PWD is how the shell names its directory.
+ */
+export function linksTo(directories: readonly string[], { env }: Partial<Pick<Io, "env">>): Set<string> {
+  const shown = env?.("PWD") ?? "";
+  const isThere = isAbsolute(shown) && directories.some((one) => realOrNamed(one) === realOrNamed(shown));
+  const waiting = [...directories, ...isThere ? [shown] : []].flatMap(ancestors);
+  const found = new Set<string>();
+  for (const at of waiting) {
+    const link = join(realOrNamed(dirname(at)), basename(at));
+    const target = found.has(link) ? null : quietly(() => readLinkSync(link));
+    if (target === null) continue;
+    found.add(link);
+    waiting.push(...ancestors(resolve(dirname(link), target)));
+  }
+  return found;
 }
 
 /** A project: its markers, and what the home remembers of it. */
@@ -111,7 +130,8 @@ export async function protectedAround(
 ): Promise<ProtectedSet> {
   const roots = [quietly(() => projectRootOf(directory, io)) ?? directory];
   const home = await openHome(io).catch(() => null);
-  return await ProtectedSet.open(roots, { path, remembered: home === null ? [] : await recordsAt(home, roots) });
+  const remembered = home === null ? [] : await recordsAt(home, roots);
+  return await ProtectedSet.open(roots, { path, remembered, links: linksTo([directory], io) });
 }
 
 /**

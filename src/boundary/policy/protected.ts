@@ -53,14 +53,16 @@ export class ProtectedSet extends PathRules {
 
   /**
    * Opens the set of roots (real paths) and walks them: only then does it know where links lead. Given the path that is
-   * to be judged, it walks only where a marker is known at it or above it: the root can be a whole home.
+   * to be judged, it walks only where a marker is known at it or above it: the root can be a whole home. The markers
+   * above `links` count, too.
    */
   static async open(
     roots: readonly string[],
-    options: SetOptions & { path?: string | undefined } = {},
+    options: SetOptions & { path?: string | undefined; links?: Iterable<string> } = {},
   ): Promise<ProtectedSet> {
-    const { path } = options;
+    const { path, links = [] } = options;
     const set = new ProtectedSet(roots, options);
+    for (const link of links) set.rule(link);
     if (path !== undefined) set.rule(join(path, MARKER_NAME));
     const isNear = path === undefined || set.markers.some((marker) => isWithin(dirname(marker), path));
     if (isNear) await set.settle();

@@ -7,7 +7,7 @@ import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
-import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";
+import { endpointsThatCount, linksTo, realDirectory, recordSeen } from "../policy/project.ts";
 import { findMarkers } from "../policy/path_rules.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedSet } from "../policy/protected.ts";
@@ -45,7 +45,7 @@ interface WorkspaceOptions {
   /** The user's home. Without an absolute one, files named like start-up files are write-protected everywhere. */
   userHome?: string | undefined;
   /** Our environment, which tells where git's settings are. */
-  env?: ((name: string) => string | undefined) | undefined;
+  env?: (name: string) => string | undefined;
   /** The values of `local-endpoints:` that have an effect, from `openProject`. */
   localEndpoints: readonly string[];
   /** The records in the home: of the root first, then of the additional directories; none without a home. */
@@ -80,6 +80,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     cwd: realDirectory(options.cwd),
     additional: options.additional.map(realDirectory),
   });
+  for (const link of linksTo([options.cwd, ...options.additional], options)) workspace.protection.rule(link);
   await workspace.refresh();
   return workspace;
 }

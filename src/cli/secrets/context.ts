@@ -1,7 +1,7 @@
 /** The project as the commands see it: its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
 import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
-import { openProject, type Project, projectRootOf, recordSeen } from "../../boundary/policy/project.ts";
+import { linksTo, openProject, type Project, projectRootOf, recordSeen } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
@@ -42,7 +42,8 @@ export async function openProjectContext(
   { create = false }: { create?: boolean } = {},
 ): Promise<ProjectContext> {
   const { root, localEndpoints, records, notices } = await projectAt(context, { create });
-  const protection = await ProtectedSet.open([root], { remembered: records });
+  const links = linksTo([context.globals.cwd], context.io);
+  const protection = await ProtectedSet.open([root], { remembered: records, links });
   // Other projects know the protected files of this one by its record.
   if (create) await recordSeen(protection, records);
   const cwd = normalize(realPathSync(context.globals.cwd) ?? context.globals.cwd);

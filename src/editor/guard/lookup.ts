@@ -1,7 +1,7 @@
 /** The protected set for a hook: by paths as an editor or a person writes them. */
 import { pathOfAddress } from "../../platform/text.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
-import { openProject, recordSeen } from "../../boundary/policy/project.ts";
+import { linksTo, openProject, recordSeen } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -62,7 +62,8 @@ export class ProtectedLookup {
     const records = root === undefined || home === null
       ? []
       : (await openProject(home, root, { additional, create })).records;
-    const set = await ProtectedSet.open(options.roots, { clock: io.clock, remembered: records });
+    const links = linksTo([options.cwd], io);
+    const set = await ProtectedSet.open(options.roots, { clock: io.clock, remembered: records, links });
     if (create) await recordSeen(set, records);
     for (const { problem } of records) if (problem !== null) throw problem;
     return new ProtectedLookup(options, { set, remembered: records });

@@ -106,3 +106,20 @@ for (const create of [true, false]) {
     assert.equal((await open()).ruleAt(`${at.root}/open/two`), null);
   });
 }
+
+for (const isByLink of [true, false]) {
+  Deno.test(`the markers above a link to the working directory ${isByLink ? "count" : "do not count without it"}`, async () => {
+    const other = await Deno.realPath(await Deno.makeTempDir());
+    await using at = await project((root) => Deno.symlinkSync(other, `${root}/config/way`));
+    try {
+      Deno.writeTextFileSync(`${at.root}/.agentclisecret`, "no-cloud: config/way/k\n");
+      Deno.writeTextFileSync(`${other}/k`, "x");
+      const io = { env: () => undefined, os: "linux", clock: denoIo().clock } as const;
+      const cwd = isByLink ? `${at.root}/config/way` : other;
+      const lookup = await ProtectedLookup.open({ roots: [other], cwd, userHome: null }, io);
+      assert.equal(lookup.ruleAt(`${other}/k`) !== null, isByLink);
+    } finally {
+      await Deno.remove(other, { recursive: true });
+    }
+  });
+}
