@@ -11,7 +11,6 @@ import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import {
   compilePatterns,
   type Coverage,
-  isWild,
   type Pattern,
   Patterns,
   restBelow,
@@ -318,24 +317,6 @@ export class PathRules {
         this.#version++;
         for (const pattern of patterns) this.#start(dirname(path), rule, pattern);
       } else if (rule.remembered && !entry.remembered) Object.assign(rule, { line: entry.line, remembered: false });
-      for (const { names } of patterns) this.#followStart(dirname(path), names, rule);
-    }
-  }
-
-  /** Covers the target of a line whose path leads through links; checked again after each refresh. */
-  #followStart(directory: string, names: readonly string[], rule: ProtectionRule): void {
-    const wild = names.findIndex(isWild);
-    const start = wild < 0 ? names : names.slice(0, wild);
-    if (start.length === 0 || !this.#isOfDisk) return;
-    const named = join(directory, ...start);
-    const real = realOrNamed(named);
-    if (real === named) return;
-    if (wild < 0) return this.follow(real, rule, named);
-    const begun = this.#patterns.get(directory)?.start;
-    if (begun !== undefined) {
-      this.followInto(real, [
-        start.reduce((scope, name) => scope.below(name), begun).begun,
-      ], named);
     }
   }
 

@@ -100,6 +100,8 @@ Deno.test("lines whose path leads through a link cover what it leads to, by ever
     Deno.symlinkSync("../other/x.key", `${root}/real/late.key`);
     write(`${root}/.agentclisecret`, "no-cloud: link\nno-cloud: gate/file\nno-cloud: gate/new\nno-cloud: keys/*.key\n");
     const set = ProtectedSet.unwalked([root]);
+    set.refresh();
+    void set.any;
     for (const path of ["target.txt", "link", "real/file", "gate/file", "real/new", "dir/x.key", "dir/y.key"]) {
       assert.ok(set.rule(`${root}/${path}`), path);
     }
