@@ -159,14 +159,17 @@ export class ProtectedLookup {
 
   /**
    * Returns why a directory may not be used as a whole: it holds something protected. Null for anything else. A
-   * directory elsewhere without a marker of its own is not walked: it may be the whole disk.
+   * directory elsewhere without a marker at it or above it is not walked: it may be the whole disk.
    */
   async reasonInside(path: string): Promise<string | null> {
     const real = realOrNamed(path);
     if (quietly(() => statSync(real))?.kind !== "directory") return null;
     const near = this.bases.some((base) => isWithin(base, real));
     const above = this.bases.some((base) => isWithin(real, base));
-    if (!near && !above && !exists(join(real, MARKER_NAME))) return null;
+    // The question reads the markers there.
+    this.set.rule(join(real, MARKER_NAME));
+    const isRuled = this.set.markers.some((marker) => isWithin(dirname(marker), real));
+    if (!near && !above && !isRuled) return null;
     const inside = near || !above ? await this.insideOf(real) : await this.knownInside(real);
     return inside === null ? null : `${this.describeInside(inside)}; name single files of it`;
   }

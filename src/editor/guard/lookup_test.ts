@@ -57,6 +57,13 @@ Deno.test("a directory outside of the project is checked by its own markers", as
     assert.equal(await at.lookup.insideOf(other), null);
     Deno.writeTextFileSync(`${other}/.agentclisecret`, "no-cloud: x\n");
     assert.ok((await at.lookup.insideOf(other))?.path.endsWith("/x"));
+    Deno.mkdirSync(`${other}/sub/open`, { recursive: true });
+    assert.equal(await at.lookup.reasonInside(`${other}/sub`), null);
+    Deno.writeTextFileSync(`${other}/.agentclisecret`, "no-cloud: x\nno-cloud: sub/keys\n");
+    Deno.writeTextFileSync(`${other}/sub/keys`, "x");
+    at.lookup.set.refresh();
+    assert.match(await at.lookup.reasonInside(`${other}/sub`) ?? "", /sub\/keys is protected/);
+    assert.equal(await at.lookup.reasonInside(`${other}/sub/open`), null);
     assert.equal(await at.lookup.insideOf(`${at.root}/open`), null);
     Deno.symlinkSync(other, `${at.root}/open/other`);
     assert.ok((await at.lookup.insideOf(`${at.root}/open`))?.path.endsWith("/x"));
