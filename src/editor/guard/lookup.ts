@@ -50,7 +50,7 @@ export class ProtectedLookup {
   /**
    * Walks the whole project, like a session: a marker, a link or a moved file can be anywhere in it. With `create`, new
    * facts are recorded in the home, because the assistant may remove what shows them. Throws `home_unusable` if a
-   * record cannot be read or written.
+   * record cannot be read.
    */
   static async open(
     options: LookupOptions,
@@ -59,13 +59,16 @@ export class ProtectedLookup {
   ): Promise<ProtectedLookup> {
     const [root, ...additional] = options.roots;
     const home = root === undefined ? null : await openHome(io).catch(() => null);
-    const records = root === undefined || home === null
-      ? []
-      : (await openProject(home, root, { additional, create })).records;
+    const recordsIn = async (isStored: boolean) =>
+      root === undefined || home === null
+        ? []
+        : (await openProject(home, root, { additional, create: isStored })).records;
+    const records = await recordsIn(false);
+    for (const { problem } of records) if (problem !== null) throw problem;
     const links = linksTo([options.cwd], io);
     const set = await ProtectedSet.open(options.roots, { clock: io.clock, remembered: records, links });
-    if (create) await recordSeen(set, records);
-    for (const { problem } of records) if (problem !== null) throw problem;
+    // Where the home cannot be written, the guard still decides by what is there.
+    if (create && set.met) await recordSeen(set, await recordsIn(true));
     return new ProtectedLookup(options, { set, remembered: records });
   }
 
