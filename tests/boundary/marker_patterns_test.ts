@@ -115,6 +115,7 @@ for (const [name, way] of Object.entries(WAYS)) {
       ["top", "code/*/keys", true],
       ["mid", "q/keys", true],
       ["top", "code/other/keys", false],
+      ["top", "above/*/keys", true],
     ] as const
   ) {
     const does = isProtected ? "holds" : "does not hold (control)";
@@ -127,12 +128,18 @@ for (const [name, way] of Object.entries(WAYS)) {
       for (const place of ["top/code", "mid"]) await Deno.mkdir(`${root}/${place}`, { recursive: true });
       await Deno.symlink("../../mid/q", `${root}/top/code/q`);
       await Deno.symlink(real, `${root}/mid/q`);
-      const { cwd, argv, args, env } = way(`${root}/top/code/q`, real);
+      await Deno.symlink("../disk", `${root}/top/above`);
+      await stage.write(`${real}/pub.txt`, "PUB_marker\n");
+      const { cwd, argv, args, env } = way(`${root}/top/${line.split("/")[0] === "above" ? "above" : "code"}/q`, real);
       const play = { cwd, ...env === undefined ? {} : { env } };
-      const script = [ask(want("read", { path: `${real}/keys/t` })), say("Done.")];
+      const script = [
+        ...["keys/t", "pub.txt"].map((path) => ask(want("read", { path: `${real}/${path}` }))),
+        say("Done."),
+      ];
       const all = [...argv, "run", "go", "--model", "rem", ...args];
       const remote = await stage.play("rem", { ...play, argv: all, script });
       assert.equal(remote.sent.includes(stage.canary("k")), !isProtected, remote.done.stderr);
+      assert.match(remote.sent, /PUB_marker/, "control: the rest is open");
       if (name === "--add-dir") return;
       const check = await stage.play("loc", {
         ...play,

@@ -197,7 +197,7 @@ export class PathRules {
     const covered = this.markers.filter((marker) => isWithin(real, marker)).flatMap((marker) =>
       rest.map((scope) => scope.ruleOf(relativeTo(real, marker).split("/")))
     ).find((rule) => rule !== null && this.#isAround(real, link, rule));
-    const isAbove = this.roots.some((root) => root !== real && isWithin(real, root));
+    const isAbove = this.roots.some((root) => root !== real && isWithin(real, root) && isWithin(root, link));
     if (covered || isAbove) return this.#damage(link, covered ?? null);
     this.#patterns.set(real, patterns);
     this.#noteTarget(real, link);
