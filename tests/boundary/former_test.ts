@@ -119,6 +119,29 @@ for (const kind of ["rem", "loc"] as const) {
   }
 }
 
+const INNER: readonly (readonly [what: string, line: string, link: string])[] = [
+  ["what a link to it led to", "no-cloud: app/sub/current", "."],
+  ["what a link above it led to", "no-cloud: app/sub/current/*/keys", ".."],
+  ["what a removed line above the project covered", "no-cloud: k.txt", ""],
+];
+
+for (const [what, line, link] of INNER) {
+  Deno.test(`a repository inside of a known project keeps protected: ${what}`, bubblewrap, async () => {
+    await using stage = await openStage({ bare: true, marker: `${line}\n` });
+    await stage.plant("app/sub/keys/k.txt", "k");
+    await stage.write("app/pub.txt", "PUB_marker\n");
+    await user(stage, `git init -q app/sub; ${link === "" ? "git init -q app" : `ln -s ${link} app/sub/current`}`);
+    const script = [ask(want("read", { path: `${stage.project}/app/pub.txt` })), say("Done.")];
+    const seen = await stage.play("rem", { cwd: `${stage.project}/app`, script });
+    assert.match(seen.results[0] ?? "", /PUB_marker/, `control: a session ran\n${seen.done.stderr}`);
+    await user(stage, link === "" ? ": > .agentclisecret" : "rm app/sub/current");
+    const argv = ["sandbox", "--", "cat", "keys/k.txt"];
+    const inner = await stage.play("loc", { cwd: `${stage.project}/app/sub`, argv, script: [] });
+    assert.ok(!inner.done.stdout.includes(stage.canary("k")), inner.done.stderr);
+    assert.notEqual(inner.done.code, 0);
+  });
+}
+
 Deno.test("secrets trust releases the target of a link once link and line are gone", bubblewrap, async () => {
   await using stage = await openStage({ bare: true, marker: "no-cloud: .env\n" });
   await stage.plant("prod.txt", "k");

@@ -192,14 +192,18 @@ export class PathRules {
 
   /** Covers what the rest of patterns names below `real`, too: a link leads there. */
   followInto(real: string, rest: readonly Scope[], link: string): void {
-    const patterns = this.#patterns.get(real) ?? new Patterns();
-    if (rest.every((scope) => patterns.has(scope)) || quietly(() => lstatSync(real))?.kind === "file") return;
+    if (quietly(() => lstatSync(real))?.kind === "file") return;
     const covered = this.markers.filter((marker) => isWithin(real, marker)).flatMap((marker) =>
       rest.map((scope) => scope.ruleOf(relativeTo(real, marker).split("/")))
     ).find((rule) => rule !== null && this.#isAround(real, link, rule));
     const isAbove = this.roots.some((root) => root !== real && isWithin(real, root) && isWithin(root, link));
-    if (covered || isAbove) return this.#damage(link, covered ?? null);
-    this.#patterns.set(real, patterns);
+    if (covered || isAbove) this.#damage(link, covered ?? null);
+    else this.#join(real, rest, link);
+  }
+
+  #join(real: string, rest: readonly Scope[], link: string): void {
+    const patterns = this.#patternsAt(real);
+    if (rest.every((scope) => patterns.has(scope))) return;
     this.#noteTarget(real, link);
     for (const scope of rest) patterns.join(scope);
     this.#version++;
@@ -349,7 +353,7 @@ export class PathRules {
     }
   }
 
-  /** As if the links were still there. */
+  /** As if the links were still there. A former link makes no marker unusable: nobody could remove it. */
   #followFormer(links: readonly DerivedFile[]): void {
     let unnamed = links;
     // What one leads to can hold another.
@@ -357,20 +361,25 @@ export class PathRules {
       version = this.#version;
       unnamed = links.filter(({ path, source }) => {
         const [rule, rest] = [this.named(source), this.restBehind(source)];
-        if (rest.length > 0) this.followInto(path, rest, source);
-        if (rule !== null) this.follow(path, { ...rule, pattern: path, line: 0, targetOf: source }, source);
+        this.#noteTarget(path, source);
+        this.#join(path, rest, source);
+        if (rule !== null) this.follow(path, { ...rule, pattern: path, line: 0, targetOf: source });
         return rule === null && rest.length === 0;
       });
     }
     // Once no line names a link, only the user releases its target.
     for (const { path, source } of unnamed) {
-      this.follow(path, { ...UNKNOWN, pattern: path, marker: source, targetOf: source }, source);
+      this.follow(path, { ...UNKNOWN, pattern: path, marker: source, targetOf: source });
     }
   }
 
   #start(directory: string, rule: ProtectionRule, pattern: Pattern): void {
+    if (this.#patternsAt(directory).add(rule, pattern)) this.#version++;
+  }
+
+  #patternsAt(directory: string): Patterns {
     const patterns = this.#patterns.get(directory) ?? new Patterns();
     this.#patterns.set(directory, patterns);
-    if (patterns.add(rule, pattern)) this.#version++;
+    return patterns;
   }
 }

@@ -196,7 +196,7 @@ export async function recordSeen(protection: ProtectedSet, records: readonly Pro
   }
   protection.remember(records);
   const { linked } = protection;
-  const recordOf = ({ path }: DerivedFile) => records.find(({ root }) => isWithin(root, path)) ?? records[0];
+  const recordOf = ({ source }: DerivedFile) => records.find(({ root }) => isWithin(root, source)) ?? records[0];
   for (const record of records) await record.tighten({ derived: linked.filter((file) => recordOf(file) === record) });
   if (linked.length > 0) protection.remember(records);
 }

@@ -243,7 +243,7 @@ export class ProjectRecord {
       const isNear = near.includes(at) || isWithin(root, at);
       if (!isNear || !isThere && isReplaced(at)) return leftIn(root, data);
       const here = placedAt(at, data);
-      const markers = here.markers.filter(({ path }) => isWithin(at, path));
+      const markers = here.markers.filter(({ path }) => isWithin(at, path) || isWithin(at, root));
       return { ...here, markers, ...isThere ? {} : { endpoints: [], firstHead: null } };
     });
     const own = mine === undefined ? emptyRecord(root, identityAt(root)) : placedAt(root, mine.data);

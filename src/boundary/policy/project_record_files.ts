@@ -15,6 +15,8 @@ const INDEX = `${DIRECTORY}/index.json`;
 const RECORD_NAME = /^([0-9a-f]{32})\.json$/;
 /** The format version of both files. */
 const FORMAT = 1;
+/** The most characters of a record: a file of the home that is larger than 64 MiB cannot be read. */
+const RECORD_LIMIT = 16 * 1024 * 1024;
 /** The most characters of derived files in a record; more of them are recorded by their directories. */
 const DERIVED_LIMIT = 2 * 1024 * 1024;
 /** Beyond this number, directories that were only seen and are gone are forgotten: the index is read at each start. */
@@ -176,7 +178,13 @@ export async function storeRecord(home: Home, work: () => Promise<RecordData>): 
       const gone = seen.filter(([, project]) => rootKey(project.root) !== lastingIdentityOf(project));
       for (const [id] of gone.slice(0, Math.max(0, seen.length - MOST_SEEN))) delete projects[id];
     } else {
-      await home.write(nameOf(data.id), JSON.stringify({ format: FORMAT, ...data }));
+      const text = JSON.stringify({ format: FORMAT, ...data });
+      if (text.length > RECORD_LIMIT) {
+        throw new AgentcliError("home_unusable", `${data.root} has more protected paths than can be remembered`, {
+          hint: "remove links and marker lines that nobody needs there",
+        });
+      }
+      await home.write(nameOf(data.id), text);
     }
     projects[data.id] = entryOf(data);
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
@@ -213,8 +221,10 @@ export function placedAt(root: string, data: RecordData): RecordData {
 /** New facts that a session has seen: markers, and files with copies of protected content. */
 export type SeenFacts = Partial<Pick<RecordData, "markers" | "derived">>;
 
-/** Several links can lead to one target. */
-const keyOf = ({ path, source, isTarget }: DerivedFile) => isTarget ? `${path}\0${source}` : path;
+/** Returns a key of what is recorded: several links can lead to one target. */
+export function keyOf({ path, source, isTarget }: DerivedFile): string {
+  return isTarget ? `${path}\0${source}` : path;
+}
 
 /** Returns a record with more rules and files; the same object if there are none. */
 export function tightened(data: RecordData, { markers = [], derived = [] }: SeenFacts): RecordData {
@@ -233,8 +243,8 @@ export function gathered(files: readonly DerivedFile[], root: string): readonly 
   if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;
   const above = files.map((file): DerivedFile => {
     const [first = "", ...below] = relativeTo(root, file.path).split("/");
-    if (file.isTarget || !isWithin(root, file.path) || below.length === 0) return file;
-    return { ...file, ...NOWHERE, path: join(root, first) };
+    if (!isWithin(root, file.path) || below.length === 0) return file;
+    return { ...NOWHERE, path: join(root, first), source: file.source };
   });
   return [...new Map(above.map((file) => [keyOf(file), file])).values()];
 }

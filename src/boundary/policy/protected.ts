@@ -12,7 +12,7 @@ import type { Listing } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { PathRules, rememberedRules } from "./path_rules.ts";
 import type { ProjectRecord } from "./project_record.ts";
-import type { DerivedFile } from "./project_record_files.ts";
+import { type DerivedFile, keyOf } from "./project_record_files.ts";
 import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
@@ -155,7 +155,8 @@ export class ProtectedSet extends PathRules {
     if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
     this.identify();
     const known = this.#identities.get(lastingIdentityOf(status)) ?? null;
-    return stricter(found, stricter(known, status.links > 1 ? this.#blind : null));
+    // The walk may have found that a marker is unusable.
+    return stricter(this.rule(real), stricter(known, status.links > 1 ? this.#blind : null));
   }
 
   /** Returns the places that a view must hide or leave out. Walks the roots. */
@@ -181,10 +182,9 @@ export class ProtectedSet extends PathRules {
    * would be open in the next session.
    */
   get linked(): readonly DerivedFile[] {
-    const known = this.#remembered.flatMap(({ derived }) => derived);
-    return this.links.filter(({ path, source }) =>
-      !known.some((file) => file.isTarget && file.path === path && file.source === source)
-    ).map((link) => ({ ...link, isTarget: true, inode: 0, born: 0 }));
+    const known = new Set(this.#remembered.flatMap(({ derived }) => derived).map(keyOf));
+    const links = this.links.map((link): DerivedFile => ({ ...link, isTarget: true, inode: 0, born: 0 }));
+    return links.filter((link) => !known.has(keyOf(link)));
   }
 
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
