@@ -21,6 +21,7 @@ const FAILURE_OF_CODE: Readonly<Record<string, Failure>> = {
   ENOTEMPTY: { reason: "it holds other files" },
   ELOOP: { reason: "its links lead in a circle" },
   ENAMETOOLONG: { reason: "the name is too long" },
+  EILSEQ: { reason: "a name on the way is not UTF-8" },
   EACCES: PERMISSION,
   EPERM: PERMISSION,
 };

@@ -67,7 +67,8 @@ function presentOnly<T>(work: () => T): T | null {
     return work();
   } catch (error) {
     if (isAbsent(error)) return null;
-    throw error;
+    // The runtime has no code for a link whose target it cannot name.
+    throw error instanceof Deno.errors.InvalidData ? Object.assign(error, { code: "EILSEQ" }) : error;
   }
 }
 

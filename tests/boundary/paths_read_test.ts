@@ -217,6 +217,25 @@ Deno.test("a line with a wildcard covers what lies behind links to directories, 
   assert.match(played.done.stderr, /lines without a match: 0/);
 });
 
+Deno.test("a link to a name that is not UTF-8 is refused with the reason, by every tool", linux, async () => {
+  await using stage = await openStage();
+  const args = ["-c", "mkdir $'n\\xff'; echo hi > $'n\\xff/x'; ln -s $'n\\xff' link"];
+  const { success } = await new Deno.Command("bash", { args, cwd: stage.project }).output();
+  assert.ok(success);
+  const calls = [
+    { name: "Read", input: { file_path: "link/x" } },
+    { name: "Grep", input: { pattern: ".", path: "link" } },
+    { name: "Glob", input: { pattern: "*", path: "link" } },
+    { name: "Write", input: { file_path: "link/x", content: "y" } },
+  ];
+  for (const kind of ["rem", "loc"] as const) {
+    const script = [...calls.map((call) => ask(call)), say("Done.")];
+    const { done, results } = await stage.play(kind, { script, args: ["--permission-mode", "acceptEdits"] });
+    assert.equal(done.code, 0, done.stderr);
+    for (const result of results) assert.match(result, /cannot be used: a name on the way is not UTF-8/);
+  }
+});
+
 Deno.test("search brings lines of protected files to the local model alone", linux, async () => {
   await using stage = await openStage();
   await Deno.symlink("secrets", `${stage.project}/d`);
