@@ -41,7 +41,7 @@ for (const name of ["Write", "write_file"]) {
   });
 }
 
-Deno.test("it is asked for in parts once; a second cut is reported as any other", async () => {
+Deno.test("a file that is cut is asked for in parts only once; a second cut is reported like any other", async () => {
   const { told, written } = await ran([cut("Write"), cut("Write", 80), say("It is too long.")]);
   assert.match(told[0] ?? "", /in parts/);
   assert.match(told[1] ?? "", /^The reply was cut at the token limit/);

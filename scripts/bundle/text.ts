@@ -22,9 +22,9 @@ export function firstLeak(text: string, words: readonly string[]): { word: strin
 }
 
 /**
- * The text with every character beyond ASCII escaped. They stand in strings and comments alone, where `\\uXXXX` means
- * the same; the engine keeps a source of pure ASCII at one byte a character and reads it faster (12 % of the cpu of a
- * start).
+ * Returns the text with every character beyond ASCII escaped. Such characters occur only in strings and comments, where
+ * `\\uXXXX` means the same. The engine stores a source of pure ASCII with one byte per character, and reads it faster
+ * (12 % of the cpu of a start).
  */
 export function asciiOnly(text: string): string {
   // deno-lint-ignore no-control-regex -- everything up to DEL is ASCII

@@ -123,7 +123,7 @@ function isFor(target: Target, found: ReturnType<typeof systemOf>): boolean {
   return found !== null && target.includes(found.system) && target.startsWith(found.processor);
 }
 
-/** What the compiler sees of the environment. It writes settings such as `OTEL_DENO` into what it makes. */
+/** The environment of the compiler, which writes settings such as `OTEL_DENO` into the binary. */
 function compileEnvironment(seconds: number): Record<string, string> {
   const kept = ["PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "TMPDIR", "TEMP", "XDG_CACHE_HOME"].concat(
     ["DENO_DIR", "DENORT_BIN", "DENO_CERT", "DENO_TLS_CA_STORE", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"],

@@ -91,7 +91,8 @@ function withoutTrailer(program: Uint8Array): Uint8Array {
 }
 
 /**
- * Where the strings end and what was added begins: the mark, the length of what it is told at start, and that as JSON.
+ * Returns where the strings end and the trailer begins: the mark, the length of the start-up data, and the data in
+ * JSON.
  */
 function beginOfTrailer(program: Uint8Array, strings: number): number {
   const view = viewOf(program);

@@ -212,9 +212,7 @@ export async function undoLastTurn({ session, undo }: OpenSession): Promise<Undo
   };
 }
 
-/**
- * Returns what the model is told of files that were undone, as protected as they are; null where none has changed.
- */
+/** Returns the message to the model about files that were undone, with their label; null if none has changed. */
 async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<UserItem | null> {
   const names = async (outcomes: readonly Restored["outcome"][]) => {
     const paths = restored.filter(({ outcome }) => outcomes.includes(outcome)).map(({ path }) => path);

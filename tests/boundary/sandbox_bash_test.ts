@@ -157,15 +157,20 @@ Deno.test(
     }, { settings: { mode: "always" } }),
 );
 
+/** Makes a program in the user's home, and a link to it in the project. */
+async function linkTool(project: SandboxProject): Promise<void> {
+  const tool = `${project.userHome}/tools/lib/tool`;
+  project.write(tool, "#!/bin/sh\necho ran\n");
+  await Deno.chmod(tool, 0o755);
+  await Deno.symlink(tool, `${project.root}/tool`);
+}
+
 Deno.test(
   "a program that the sandbox hides is named with its setting to the user, and not to the model",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      const tool = `${project.userHome}/tools/lib/tool`;
-      project.write(tool, "#!/bin/sh\necho ran\n");
-      await Deno.chmod(tool, 0o755);
-      await Deno.symlink(tool, `${project.root}/tool`);
+      await linkTool(project);
       const context = await contextOf(project, { local: false });
       const notices: string[] = [];
       const noticing = { ...context, notify: (text: string) => void notices.push(text) };
@@ -184,10 +189,7 @@ Deno.test(
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      const tool = `${project.userHome}/tools/lib/tool`;
-      project.write(tool, "#!/bin/sh\necho ran\n");
-      await Deno.chmod(tool, 0o755);
-      await Deno.symlink(tool, `${project.root}/tool`);
+      await linkTool(project);
       const context = await contextOf(project, { local: false });
       assert.equal((await bashTool.run({ command: "./tool" }, context)).content, "ran");
     }, { settings: { read: ["~/tools/lib"] } }),

@@ -202,10 +202,9 @@ export class PathRules {
   }
 
   #join(real: string, rest: readonly Scope[], link: string): void {
-    const patterns = this.#patternsAt(real);
-    if (rest.every((scope) => patterns.has(scope))) return;
+    if (rest.every((scope) => this.#patterns.get(real)?.has(scope))) return;
     this.#noteTarget(real, link);
-    for (const scope of rest) patterns.join(scope);
+    for (const scope of rest) this.#patternsAt(real).join(scope);
     this.#version++;
   }
 

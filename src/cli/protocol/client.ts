@@ -28,7 +28,7 @@ export function createClientRequests(output: ClientOutput) {
   const open = new PendingRequests<string, ClientResponse>();
   let ended = false;
   return {
-    /** Rejects with the signal's reason; the client is told that no answer is needed anymore. */
+    /** Rejects with the signal's reason, and cancels the question at the client. */
     async ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientResponse> {
       signal.throwIfAborted();
       if (ended) return { gone: true };

@@ -78,7 +78,7 @@ async function turn(
 }
 
 function checkOptions(options: RunOptions, { format, clientNames }: Naming & { format: Format }): void {
-  // Clients of the protocol pass what they always pass; a person is told that it has no effect.
+  // Clients of the protocol always pass these options; for a person, one without an effect is a mistake.
   if (options.permissionPromptTool !== undefined && clientNames !== true) {
     throw new AgentcliError("usage", "--permission-prompt-tool needs --input-format stream-json");
   }

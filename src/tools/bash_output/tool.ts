@@ -6,7 +6,7 @@ import { bashOutputDeclaration, type BashOutputInput } from "../declarations.ts"
 
 /** Milliseconds to wait for news: a model that asks again and again costs a response each time. */
 const WAIT_MS = 10_000;
-/** Reads without news after which the model is told to do something else. */
+/** After this many reads without new output, the result asks the model to do something else. */
 const MOST_IDLE = 3;
 
 export const bashOutputTool: Tool<BashOutputInput> = {
