@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { AcpClient } from "../helpers/acp_client.ts";
 import { configure } from "../helpers/program.ts";
-import { openStage } from "./harness.ts";
+import { openStage, type Stage } from "./harness.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -60,12 +60,16 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
   }
 }
 
+/** Lets a local session read a file of which nothing is protected yet; the file then holds something else. */
+async function readWhileOpen(stage: Stage, path: string): Promise<void> {
+  await stage.plant(path, "env", (canary) => `TOKEN=${canary}\n`);
+  await stage.play("loc", { block, script: [ask({ name: "Read", input: { file_path: path } }), say("Done.")] });
+  await stage.write(path, "K: another-value\n");
+}
+
 Deno.test("a refused stored session names the file that it is about", async () => {
   await using stage = await openStage({ bare: true, marker: null });
-  await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
-  const script = [ask({ name: "Read", input: { file_path: "config.env" } }), say("Done.")];
-  await stage.play("loc", { block, script });
-  await stage.write("config.env", "K: another-value\n");
+  await readWhileOpen(stage, "config.env");
   await stage.write(".agentclisecret", "no-cloud: config.env\n");
   const { done, sent } = await stage.play("rem", { block, args: ["--continue"], script: [say("Hello.")] });
   assert.equal(done.code, 6, done.stderr);
@@ -76,10 +80,7 @@ Deno.test("a refused stored session names the file that it is about", async () =
 Deno.test("what was read from a file counts as protected when only a link leads there from a line that came later", async () => {
   for (const line of ["current", "*.env", "elsewhere"]) {
     await using stage = await openStage({ bare: true, marker: null });
-    await stage.plant("data/v2.txt", "env", (canary) => `TOKEN=${canary}\n`);
-    const script = [ask({ name: "Read", input: { file_path: "data/v2.txt" } }), say("Done.")];
-    await stage.play("loc", { block, script });
-    await stage.write("data/v2.txt", "K: another-value\n");
+    await readWhileOpen(stage, "data/v2.txt");
     await stage.write("sub/open.txt", "open\n");
     await Deno.symlink("../data/v2.txt", `${stage.project}/sub/${line === "*.env" ? "prod.env" : "current"}`);
     await stage.write(".agentclisecret", `no-cloud: ${line}\n`);
