@@ -207,11 +207,13 @@ for (const isHere of [true, false]) {
     const other = `${home.root}/other`;
     await Deno.mkdir(other);
     await Deno.writeTextFile(`${other}/.agentclisecret`, "no-cloud: plan.md\nlist-only: vault.md\n");
+    await Deno.writeTextFile(`${other}/plan.md`, "the plan");
+    await Deno.link(`${other}/plan.md`, `${other}/second-name.md`);
     const theirs = (name: string) => ({ type: "resource", resource: { uri: `file://${other}/${name}`, text: SECRET } });
     const sessionId = await client.session();
     assert.equal((await client.prompt(sessionId, [resource(set, ".env", "our words")])).stopReason, "end_turn");
     assert.match((isHere ? server : lan).chats().at(-1)?.text ?? "", /our words/, "control: its own goes there");
-    for (const name of ["vault.md", "plan.md"]) {
+    for (const name of ["vault.md", "plan.md", "second-name.md"]) {
       assert.equal((await client.prompt(sessionId, [theirs(name)])).stopReason, "refusal");
       assert.match(client.words, /another project protects it/);
     }

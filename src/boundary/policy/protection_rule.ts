@@ -38,7 +38,7 @@ export function describeRule(rule: ProtectionRule, root: string): string {
 
 /** Returns advice about an unusable marker. A command of an earlier session may have left it. */
 export function repairOf({ marker, targetOf }: ProtectionRule): string {
-  if (targetOf !== undefined) return `remove the link ${targetOf}, or the line from ${marker}`;
+  if (targetOf !== undefined) return `remove ${targetOf}; or the line from ${marker}, then agentcli secrets trust`;
   return `repair ${marker}; if you did not write it, remove it: what was protected before stays so (agentcli doctor ` +
     "names every such file). A local model may be used meanwhile";
 }

@@ -30,10 +30,8 @@ const STARTED_LATER = new Set(
     ".claude .cursor .windsurf .devin .continue .cline .roo .roomodes .kilocode .amazonq .junie .trae .augment .goose " +
     ".factory .crush .kiro .envrc .autoenv .autoenv.zsh .mise .rtx.toml .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs " +
     ".pnpmfile.js .mvn .cargo .bundle .bazelrc .pre-commit-config.yaml .lefthook .overcommit .overcommit.yml " +
-    ".lazy.lua .luarc.json .ycm_extra_conf.py .externaltoolbuilders .rprofile .ghci .irbrc .pryrc .pdbrc .iex.exs")
-    .split(
-      " ",
-    ),
+    ".lazy.lua .luarc.json .ycm_extra_conf.py .externaltoolbuilders .rprofile .ghci .irbrc .pryrc .pdbrc .iex.exs " +
+    ".ocamlinit .octaverc .jshellrc").split(" "),
 );
 const STARTED_LATER_NAMES =
   /(?:^|\/)(?:\.?(?:mise|lefthook)(?:[.-][\w-]+)*\.(?:toml|ya?ml|json)|[^/]+\.sublime-project|\.(?:aider|huskyrc|lintstagedrc)[^/]*|\.yarn\/(?:releases|plugins|sdks)|\.pi\/extensions|\.vibe\/config\.toml|\.vim\/coc-settings\.json)(?:\/|$)/;

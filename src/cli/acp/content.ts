@@ -8,10 +8,11 @@ import { protectedAround } from "../../boundary/policy/project.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
-import { realOrNamed } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
 import { fieldsOf, textOf } from "../../platform/record.ts";
 import type { PromptInput } from "../../runtime/prompts.ts";
@@ -202,10 +203,11 @@ async function labelOfPlace(
   return await labelAt(resolved, opened);
 }
 
-/** Returns the rule of a file outside of the project: by the project around it. */
+/** Returns the rule of a file outside of the project: by the project around it, under any name. */
 async function ruleElsewhere(path: string, io: Io): Promise<ProtectionRule | null> {
   const protection = await protectedAround(dirname(path), io, { path });
-  const rule = protection.rule(path);
+  const status = quietly(() => lstatSync(path));
+  const rule = status?.kind === "file" ? protection.ruleOfFile(status, path) : protection.rule(path);
   return rule === null && isOfGit(path) && protection.patterns.size > 0 ? ruleOfGit(protection.markers) : rule;
 }
 
