@@ -23,13 +23,12 @@ export const LIMITS_EXCEEDED =
   "The glob is longer than 2,000 characters, or its braces make more than 200 alternatives. " +
   "Use a shorter one, such as **/*.ts.";
 
-type Piece = { kind: "character"; value: string } | { kind: "one" } | { kind: "many" } | CharacterClass;
-interface CharacterClass {
-  kind: "class";
-  negated: boolean;
-  ranges: readonly [string, string][];
-}
-type Name = { kind: "deep" } | { kind: "exact"; text: string } | { kind: "pieces"; matches(name: string): boolean };
+/** `*` among characters, `**` among names. */
+const STAR = Symbol("star");
+/** A character or a name, or a test of it; {@link STAR} takes any number of them. */
+type Part = string | typeof STAR | ((found: string) => boolean);
+
+const ANY: Part = () => true;
 
 /** Compiles `pattern`, names separated by `/`; null when it is too long or its braces expand to too much. */
 export function compilePattern(pattern: string, options: PatternOptions = {}): PathPattern | null {
@@ -37,15 +36,13 @@ export function compilePattern(pattern: string, options: PatternOptions = {}): P
   const texts = options.noBraces ? [pattern] : expandBraces(pattern);
   if (texts === null) return null;
   const caseFolded = (text: string) => options.ignoreCase ? text.toLowerCase() : text;
-  const alternatives = texts.map((text) =>
-    caseFolded(text).split("/").filter((name) => name !== "" && name !== ".").map(compileName)
-  );
+  const alternatives = texts.map((text) => compileNames(caseFolded(text)));
   const [only] = alternatives;
   return {
-    prefix: alternatives.length === 1 && only !== undefined && !options.ignoreCase ? exactPrefix(only) : [],
+    prefix: alternatives.length === 1 && only !== undefined && !options.ignoreCase ? literalStart(only) : [],
     matches(names) {
       const compared = options.ignoreCase ? names.map(caseFolded) : names;
-      return alternatives.some((alternative) => matchNames(alternative, compared));
+      return alternatives.some((alternative) => matchesAll(alternative, compared));
     },
   };
 }
@@ -83,42 +80,43 @@ function firstGroup(text: string): { before: string; choices: string[]; after: s
   return null;
 }
 
-function compileName(text: string): Name {
-  if (text === "**") return { kind: "deep" };
-  const pieces = piecesOf(text);
-  if (pieces.every((piece) => piece.kind === "character")) {
-    return { kind: "exact", text: pieces.map((piece) => piece.value).join("") };
-  }
-  // `*.ts` is the most common pattern, matched with every file.
-  const [first, ...others] = pieces;
-  if (first?.kind === "many" && others.every((piece) => piece.kind === "character")) {
-    const end = others.map((piece) => piece.value).join("");
-    return { kind: "pieces", matches: (name) => name.endsWith(end) };
-  }
-  return { kind: "pieces", matches: (name) => matchPieces(pieces, name) };
+function compileNames(text: string): Part[] {
+  const names = text.split("/").filter((name) => name !== "" && name !== ".");
+  // At the end `**` takes at least one name: the directory itself does not match.
+  return names.flatMap((name, at) => name !== "**" ? compileName(name) : at === names.length - 1 ? [ANY, STAR] : STAR);
 }
 
-function piecesOf(text: string): Piece[] {
-  const pieces: Piece[] = [];
+function compileName(text: string): Part {
+  const parts = partsOf(text);
+  const literal = literalStart(parts);
+  if (literal.length === parts.length) return literal.join("");
+  // `*.ts` is the most common pattern, matched with every file.
+  const end = text.slice(1);
+  if (text.startsWith("*") && !/[*?[\\]/.test(end)) return (name) => name.endsWith(end);
+  return (name) => matchesAll(parts, name.split(""));
+}
+
+function partsOf(text: string): Part[] {
+  const parts: Part[] = [];
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
     const found = character === "[" ? readClass(text, at) : null;
     if (found !== null) {
-      pieces.push(found.piece);
+      parts.push(found.matches);
       at = found.end;
     } else if (character === "*") {
-      if (pieces.at(-1)?.kind !== "many") pieces.push({ kind: "many" });
+      if (parts.at(-1) !== STAR) parts.push(STAR);
     } else if (character === "?") {
-      pieces.push({ kind: "one" });
+      parts.push(ANY);
     } else {
       const escaped = character === "\\" && at + 1 < text.length;
-      pieces.push({ kind: "character", value: escaped ? text.charAt(++at) : character });
+      parts.push(escaped ? text.charAt(++at) : character);
     }
   }
-  return pieces;
+  return parts;
 }
 
-function readClass(text: string, start: number): { piece: CharacterClass; end: number } | null {
+function readClass(text: string, start: number): { matches(found: string): boolean; end: number } | null {
   const negated = text[start + 1] === "!" || text[start + 1] === "^";
   const from = start + (negated ? 2 : 1);
   // The first character is never the end: `[]]` holds a bracket.
@@ -131,32 +129,26 @@ function readClass(text: string, start: number): { piece: CharacterClass; end: n
     if (high !== low) at += 2;
     ranges.push([low, high]);
   }
-  return { piece: { kind: "class", negated, ranges }, end };
+  return { matches: (found) => ranges.some(([low, high]) => low <= found && found <= high) !== negated, end };
 }
 
-function matchesOne(piece: Piece, character: string): boolean {
-  switch (piece.kind) {
-    case "character":
-      return piece.value === character;
-    case "class":
-      return piece.ranges.some(([low, high]) => low <= character && character <= high) !== piece.negated;
-    default:
-      return piece.kind === "one";
-  }
-}
-
-/** Matches greedily with one way back, to the last star: once reached, an earlier one never needs to take more. */
-function matchPieces(pieces: readonly Piece[], name: string): boolean {
+/**
+ * Matches characters or names greedily with one way back, to the last star: once reached, an earlier one never needs to
+ * take more.
+ */
+function matchesAll(parts: readonly Part[], found: readonly string[]): boolean {
   let at = 0;
   let index = 0;
   let star = -1;
   let retry = 0;
-  while (at < name.length) {
-    const piece = pieces[index];
-    if (piece?.kind === "many") {
+  while (at < found.length) {
+    const part = parts[index];
+    const one = found[at] ?? "";
+    if (part === STAR) {
+      if (index === parts.length - 1) return true;
       star = index++;
       retry = at;
-    } else if (piece !== undefined && matchesOne(piece, name.charAt(at))) {
+    } else if (typeof part === "function" ? part(one) : part === one) {
       index++;
       at++;
     } else if (star >= 0) {
@@ -164,39 +156,16 @@ function matchPieces(pieces: readonly Piece[], name: string): boolean {
       at = ++retry;
     } else return false;
   }
-  while (pieces[index]?.kind === "many") index++;
-  return index === pieces.length;
+  while (parts[index] === STAR) index++;
+  return index === parts.length;
 }
 
-/** The same over names: `**` takes any number of them, and at the end at least one. */
-function matchNames(pattern: readonly Name[], names: readonly string[]): boolean {
-  let at = 0;
-  let index = 0;
-  let star = -1;
-  let retry = 0;
-  while (at < names.length) {
-    const wanted = pattern[index];
-    const name = names[at] ?? "";
-    if (wanted?.kind === "deep") {
-      if (index === pattern.length - 1) return true;
-      star = index++;
-      retry = at;
-    } else if (wanted?.kind === "exact" ? wanted.text === name : wanted?.matches(name) === true) {
-      index++;
-      at++;
-    } else if (star >= 0) {
-      index = star + 1;
-      at = ++retry;
-    } else return false;
+/** The parts before the first that is a star or a test. */
+function literalStart(parts: readonly Part[]): string[] {
+  const literal: string[] = [];
+  for (const part of parts) {
+    if (typeof part !== "string") break;
+    literal.push(part);
   }
-  return index === pattern.length;
-}
-
-function exactPrefix(names: readonly Name[]): string[] {
-  const prefix: string[] = [];
-  for (const name of names) {
-    if (name.kind !== "exact") break;
-    prefix.push(name.text);
-  }
-  return prefix;
+  return literal;
 }
