@@ -5,7 +5,7 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { type FileStatus, lstatSync } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
 import { pacer } from "../platform/sleep.ts";
-import { type Chain, IGNORE_FILE_LIMIT, isIgnored, parseIgnoreRules } from "../tools/walk.ts";
+import { type Chain, chainBelow, chainIn, ignoreRulesIn, isIgnored, NO_RULES } from "../tools/walk.ts";
 
 /** Most entries of a project. */
 export const MOST_ENTRIES = 10_000;
@@ -39,7 +39,6 @@ interface Judged {
 }
 
 const judgedListings = new WeakMap<Listing, Judged>();
-const NO_RULES: Chain = [];
 
 /** Returns the entries of the roots; null for more than {@link MOST_ENTRIES}. Throws the signal's reason. */
 export async function walkProject(workspace: Workspace, options: WalkOptions): Promise<WalkedProject | null> {
@@ -106,16 +105,14 @@ function judge(listing: Listing, { outer, workspace }: { outer: Chain; workspace
   const rules = hasRules ? quietly(() => lstatSync(within(directory, ".gitignore"))) : null;
   if (known?.outer === outer && sameRules(known, rules)) return known;
   const at = Date.now();
-  // What a repository ignores is its own business, not that of the one around it.
-  const above = has(".git") ? NO_RULES : outer;
-  const own = hasRules ? rulesIn(directory, workspace) : null;
-  const chain = own === null ? above : [...above, { rules: own, above: [] }];
+  const own = hasRules ? ignoreRulesIn({ path: directory, real: directory, display: "." }, workspace) : null;
+  const chain = chainIn(outer, { own, isRepository: has(".git") });
   const [kept, ignored]: [Judged["kept"][number][], string[]] = [[], []];
   for (const { name, isDirectory, isFile } of entries ?? []) {
     const path = within(directory, name);
     const isLeftOut = NEVER_KEPT.has(name) || name.includes(NO_UTF8) || isIgnored(chain, { name, isDirectory });
     if (isLeftOut) ignored.push(path);
-    else kept.push({ path, isDirectory, isFile, chain: isDirectory ? below(chain, name) : NO_RULES });
+    else kept.push({ path, isDirectory, isFile, chain: isDirectory ? chainBelow(chain, name) : NO_RULES });
   }
   const judged = { outer, rules, at, kept, ignored };
   judgedListings.set(listing, judged);
@@ -125,14 +122,4 @@ function judge(listing: Listing, { outer, workspace }: { outer: Chain; workspace
 function sameRules({ rules, at }: Judged, now: FileStatus | null): boolean {
   if (rules === null || now === null) return rules === now;
   return isUnchanged(rules, now) && Math.max(now.modified, now.changed) + RACY_MS < at;
-}
-
-function below(chain: Chain, name: string): Chain {
-  return chain.length === 0 ? NO_RULES : chain.map(({ rules, above }) => ({ rules, above: [...above, name] }));
-}
-
-function rulesIn(directory: string, workspace: Workspace): ReturnType<typeof parseIgnoreRules> {
-  const path = within(directory, ".gitignore");
-  const read = workspace.peek({ path, real: path, display: ".gitignore" }, { limit: IGNORE_FILE_LIMIT });
-  return "refused" in read ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
 }

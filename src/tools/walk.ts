@@ -1,7 +1,6 @@
 /** Walks a directory tree as Glob and Grep see it: in the order of names, `.gitignore` respected. */
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
-import type { DirectoryEntry } from "../platform/files.ts";
 import type { Clock } from "../platform/io.ts";
 import { isWithin, join, relativeTo } from "../platform/path.ts";
 import { isRefusal } from "./result.ts";
@@ -75,23 +74,24 @@ interface WalkOptions {
   enter?(names: readonly string[]): boolean;
 }
 
-/** Directories that are listed ahead of their turn. */
-const LISTED_AHEAD = 16;
 /** Files that are yielded at once. */
 const MOST_AT_ONCE = 32;
 /** Milliseconds of work between two pauses. */
 const PAUSE_EVERY_MS = 200;
 /** Bytes of a `.gitignore` that are read. */
-export const IGNORE_FILE_LIMIT = 256 * 1024;
+const IGNORE_FILE_LIMIT = 256 * 1024;
 
-/** The rules above a directory, outermost first, each with the names between its file and the directory. */
+/** The rules that hold in a directory, outermost first, each with the names between its file and the directory. */
 export type Chain = readonly { rules: IgnoreRules; above: readonly string[] }[];
 
-interface Listed {
+export const NO_RULES: Chain = [];
+
+interface Place {
   path: ResolvedPath;
+  /** From where the walk began. */
   names: readonly string[];
-  chain: Chain;
-  entries: DirectoryEntry[];
+  /** The rules of the directories above. */
+  outer: Chain;
 }
 
 /**
@@ -104,8 +104,7 @@ export async function* walkFiles(
   options: WalkOptions & { workspace: Workspace },
 ): AsyncGenerator<FoundFile[]> {
   const walk = new Walk(options.workspace, options);
-  const chain = await walk.chainAbove(start);
-  yield* walk.below(await walk.list({ path: start, names: [], chain }));
+  yield* walk.below({ path: start, names: [], outer: await walk.chainAbove(start) });
 }
 
 class Walk {
@@ -120,24 +119,19 @@ class Walk {
     this.#paused = options.clock.monotonic();
   }
 
-  async *below(directory: Listed): AsyncGenerator<FoundFile[]> {
+  async *below(place: Place): AsyncGenerator<FoundFile[]> {
     await this.#pause();
-    const children = directory.entries.flatMap((entry) => this.#child(directory, entry));
-    // Listings are requested ahead, because each waits for the system, and still come in order.
-    const ahead: Promise<Listed>[] = [];
-    let started = 0;
-    const directories = children.filter((child) => child.isDirectory);
-    const listAhead = () => {
-      while (ahead.length < LISTED_AHEAD && started < directories.length) {
-        const next = directories[started++];
-        if (next !== undefined) ahead.push(this.list({ ...next, chain: directory.chain }));
-      }
-    };
-    listAhead();
+    const { entries, chain } = await this.#enter(place.path, place.outer);
     let files: FoundFile[] = [];
-    for (const child of children) {
-      if (!child.isDirectory) {
-        files.push({ path: child.path, names: child.names });
+    for (const entry of entries) {
+      const isDirectory = entry.kind === "directory";
+      if (entry.name === ".git" || !isDirectory && entry.kind !== "file") continue;
+      if (isIgnored(chain, { name: entry.name, isDirectory })) continue;
+      const names = [...place.names, entry.name];
+      if (isDirectory && this.#options.enter?.(names) === false) continue;
+      const path = childOf(place.path, entry.name);
+      if (!isDirectory) {
+        files.push({ path, names });
         if (files.length < MOST_AT_ONCE) continue;
       }
       if (files.length > 0) {
@@ -145,10 +139,7 @@ class Walk {
         await this.#pause();
         files = [];
       }
-      if (!child.isDirectory) continue;
-      const listed = await ahead.shift();
-      listAhead();
-      if (listed !== undefined) yield* this.below(listed);
+      if (isDirectory) yield* this.below({ path, names, outer: chainBelow(chain, entry.name) });
     }
     if (files.length > 0) yield files;
   }
@@ -163,67 +154,56 @@ class Walk {
     signal.throwIfAborted();
   }
 
-  #child(directory: Listed, entry: DirectoryEntry) {
-    const isDirectory = entry.kind === "directory";
-    if (entry.name === ".git" || !isDirectory && entry.kind !== "file") return [];
-    if (isIgnored(directory.chain, { name: entry.name, isDirectory })) return [];
-    const names = [...directory.names, entry.name];
-    if (isDirectory && this.#options.enter?.(names) === false) return [];
-    const { path, real, display } = directory.path;
-    const addressed = `${path}/${entry.name}`;
-    const child: ResolvedPath = {
-      path: addressed,
-      real: path === real ? addressed : `${real}/${entry.name}`,
-      display: display === "." ? entry.name : `${display}/${entry.name}`,
-    };
-    return [{ path: child, names, isDirectory }];
-  }
-
-  /** Lists a directory; `chain` is what holds above it, and in the answer what holds in it. */
-  async list(place: Omit<Listed, "entries">): Promise<Listed> {
-    const listed = await this.#workspace.list(place.path);
+  async #enter(directory: ResolvedPath, outer: Chain) {
+    const listed = await this.#workspace.list(directory);
     const entries = isRefusal(listed) ? [] : listed;
-    const name = place.names.at(-1);
-    let chain = name === undefined
-      ? place.chain
-      : place.chain.map(({ rules, above }) => ({ rules, above: [...above, name] }));
-    // What a repository ignores is its own business, not that of the one around it.
-    if (name !== undefined && entries.some((entry) => entry.name === ".git")) chain = [];
-    const own = entries.some((entry) => entry.name === ".gitignore") ? await this.#rulesIn(place.path) : null;
-    return { ...place, entries, chain: own === null ? chain : [...chain, { rules: own, above: [] }] };
+    const has = (name: string) => entries.some((entry) => entry.name === name);
+    const own = has(".gitignore") ? ignoreRulesIn(directory, this.#workspace) : null;
+    if (own !== null) this.#workspace.noteUsed(childOf(directory, ".gitignore"));
+    return { entries, chain: chainIn(outer, { own, isRepository: has(".git") }) };
   }
 
-  async #rulesIn(directory: ResolvedPath): Promise<IgnoreRules | null> {
-    const path = {
-      path: join(directory.path, ".gitignore"),
-      real: join(directory.real, ".gitignore"),
-      display: join(directory.display, ".gitignore"),
-    };
-    const read = await this.#workspace.read(path, { limit: IGNORE_FILE_LIMIT });
-    return isRefusal(read) ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
-  }
-
-  /** The rules of the directories between the root and `start`, from the innermost repository inward. */
+  /** The rules of the directories from the root to `start`. */
   async chainAbove(start: ResolvedPath): Promise<Chain> {
     const root = [this.#workspace.root, ...this.#workspace.additional].find((one) => isWithin(one, start.real));
-    let chain: Chain = [];
+    let chain = NO_RULES;
     if (root === undefined || start.real === root) return chain;
     const names = relativeTo(root, start.real).split("/");
-    for (let depth = 0; depth < names.length; depth++) {
+    for (const [depth, name] of names.entries()) {
       const path = await this.#workspace.resolve(join(root, ...names.slice(0, depth)));
       if (isRefusal(path)) return chain;
-      const isRepository = depth > 0 && await this.#exists(join(path.path, ".git"));
-      const rules = await this.#rulesIn(path);
-      if (isRepository) chain = [];
-      if (rules !== null) chain = [...chain, { rules, above: names.slice(depth) }];
+      chain = chainBelow((await this.#enter(path, chain)).chain, name);
     }
-    return await this.#exists(join(start.path, ".git")) ? [] : chain;
+    return chain;
   }
+}
 
-  async #exists(path: string): Promise<boolean> {
-    const resolved = await this.#workspace.resolve(path);
-    return !isRefusal(resolved) && await this.#workspace.status(resolved) !== null;
-  }
+function childOf({ path, real, display }: ResolvedPath, name: string): ResolvedPath {
+  return {
+    path: `${path}/${name}`,
+    real: `${real}/${name}`,
+    display: display === "." ? name : `${display}/${name}`,
+  };
+}
+
+/** Returns the rules in a directory, given those from above: what a repository ignores is its own business. */
+export function chainIn(
+  outer: Chain,
+  { own, isRepository }: { own: IgnoreRules | null; isRepository: boolean },
+): Chain {
+  const above = isRepository ? NO_RULES : outer;
+  return own === null ? above : [...above, { rules: own, above: [] }];
+}
+
+/** Returns the rules of a directory for the one of this name in it. */
+export function chainBelow(chain: Chain, name: string): Chain {
+  return chain.length === 0 ? chain : chain.map(({ rules, above }) => ({ rules, above: [...above, name] }));
+}
+
+/** Reads the `.gitignore` of a directory; null where it has no rules or may not be read. */
+export function ignoreRulesIn(directory: ResolvedPath, workspace: Workspace): IgnoreRules | null {
+  const read = workspace.peek(childOf(directory, ".gitignore"), { limit: IGNORE_FILE_LIMIT });
+  return isRefusal(read) ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
 }
 
 /** Returns whether an entry of a directory is ignored: the innermost rule that speaks of the name decides. */
