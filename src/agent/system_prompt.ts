@@ -1,6 +1,6 @@
 /** The system message of a session, and how much of it a small window gets. */
 import { byteLength } from "../platform/text.ts";
-import { builtinTools, type Profile, profileTools, toolSchemas, withBackground } from "../tools/registry.ts";
+import { everyTool, type Profile, profileTools, toolSchemas, withBackground } from "../tools/registry.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { promptProtocol } from "../provider/text_calls/prompt.ts";
@@ -27,7 +27,7 @@ const WIRE_WORDS = "messages assistant reasoning_content image_url tool_calls to
 
 /** Returns all that agentcli itself tells models, of whatever session. */
 export function ownTexts(): string[] {
-  const tools = builtinTools({ git: true, explore: true, background: true });
+  const tools = everyTool();
   const forms = [withBackground(tools), profileTools(tools, { profile: "small", edit: "replace", named: true })];
   const schemas = forms.map(toolSchemas);
   return [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { loadedLater, type Tool, type ToolDeclaration } from "./tool.ts";
-import { builtinTools } from "./registry.ts";
+import { everyTool } from "./registry.ts";
 
 Deno.test("a tool is loaded at its first call, not before", async () => {
   let loads = 0;
@@ -25,13 +25,7 @@ Deno.test("a tool is loaded at its first call, not before", async () => {
 
 Deno.test("what is declared of each built-in tool is what the tool itself says", async () => {
   const folders: Record<string, string> = { TodoWrite: "todo_write", BashOutput: "bash_output" };
-  for (
-    const { run: _, subject: __, precheck: ___, ...declared } of builtinTools({
-      git: true,
-      explore: true,
-      background: true,
-    })
-  ) {
+  for (const { run: _, subject: __, precheck: ___, ...declared } of everyTool()) {
     const folder = folders[declared.name] ?? declared.name.toLowerCase();
     const exports: Record<string, unknown> = await import(`./${folder}/tool.ts`);
     const tool = Object.values(exports).find((value) => (value as Tool).name === declared.name) as Tool | undefined;

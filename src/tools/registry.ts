@@ -38,18 +38,15 @@ export interface ProfileOptions {
   profile: Profile;
   /** `edit:` of the model: one that cannot edit by replacing writes whole files. */
   edit: "replace" | "whole";
+  /** The user named the tools: all of them stay. */
   named: boolean;
 }
 
 /** The tools in the form of the profile, in the order given. */
-export function profileTools(tools: readonly Tool[], options: ProfileOptions): Tool[] {
-  const { profile, named } = options;
-  const whole = options.edit === "whole" && tools.some((tool) => tool.name === "Write");
-  const kept = tools.filter((tool) => {
-    if (named) return true;
-    if (whole && tool.name === "Edit") return false;
-    return profile === "default" || tool.name in SMALL;
-  });
+export function profileTools(tools: readonly Tool[], { profile, edit, named }: ProfileOptions): Tool[] {
+  const whole = edit === "whole" && tools.some((tool) => tool.name === "Write");
+  const isOffered = ({ name }: Tool) => !(whole && name === "Edit") && (profile === "default" || name in SMALL);
+  const kept = named ? tools : tools.filter(isOffered);
   // The short text of Write does not send the model to Edit.
   return kept.map((tool) => profile === "small" || (whole && tool.name === "Write") ? small(tool) : tool);
 }
@@ -65,20 +62,11 @@ function small(tool: Tool): Tool {
   return { ...tool, description: form.description.trim(), parameters };
 }
 
-/** The tools that not every session has. */
-interface BuiltinOptions {
-  /** Where commands may not see `.git`. */
-  git?: boolean;
-  /** These where the window has room for another declaration. */
-  explore?: boolean;
-  background?: boolean;
-}
-
-/** Every tool: a rule may be written for all sessions, and a session without the tool can do without the rule. */
-const ALL: Required<BuiltinOptions> = { git: true, explore: true, background: true };
+/** The tools that not every session has: `git` where commands may not see `.git`, the others where there is room. */
+type BuiltinOptions = Partial<Record<"git" | "explore" | "background", boolean>>;
 
 /** Returns the built-in tools, always in this order for a stable prefix. */
-export function builtinTools({ git, explore, background }: BuiltinOptions = {}): Tool[] {
+export function builtinTools({ git = false, explore = false, background = false }: BuiltinOptions = {}): Tool[] {
   return [
     loadedLater(readDeclaration, async () => (await import("./read/tool.ts")).readTool),
     loadedLater(writeDeclaration, async () => (await import("./write/tool.ts")).writeTool),
@@ -87,14 +75,16 @@ export function builtinTools({ git, explore, background }: BuiltinOptions = {}):
     loadedLater(grepDeclaration, async () => (await import("./grep/tool.ts")).grepTool),
     loadedLater(bashDeclaration, async () => (await import("./bash/tool.ts")).bashTool),
     loadedLater(todoWriteDeclaration, async () => (await import("./todo_write/tool.ts")).todoWriteTool),
-    ...git === true ? [loadedLater(gitDeclaration, async () => (await import("./git/tool.ts")).gitTool)] : [],
-    ...background === true
-      ? [loadedLater(bashOutputDeclaration, async () => (await import("./bash_output/tool.ts")).bashOutputTool)]
-      : [],
-    ...explore === true
-      ? [loadedLater(exploreDeclaration, async () => (await import("./explore/tool.ts")).exploreTool)]
-      : [],
-  ];
+    git && loadedLater(gitDeclaration, async () => (await import("./git/tool.ts")).gitTool),
+    background &&
+    loadedLater(bashOutputDeclaration, async () => (await import("./bash_output/tool.ts")).bashOutputTool),
+    explore && loadedLater(exploreDeclaration, async () => (await import("./explore/tool.ts")).exploreTool),
+  ].filter((tool) => tool !== false);
+}
+
+/** Every tool: a rule may be written for all sessions, and a session without the tool can do without the rule. */
+export function everyTool(): Tool[] {
+  return builtinTools({ git: true, explore: true, background: true });
 }
 
 /**
@@ -110,7 +100,7 @@ export function selectTools(
   const named = (list: readonly string[], among = tools) =>
     new Set(list.filter((name) => !isOfServer(name)).map((name) => toolNamed(name, among).name));
   const only = wanted === undefined ? null : named(wanted);
-  const without = named(unwanted, [...tools, ...builtinTools(ALL)]);
+  const without = named(unwanted, [...tools, ...everyTool()]);
   return tools.filter(({ name }) => only?.has(name) !== false && !without.has(name));
 }
 
@@ -126,7 +116,7 @@ export function isOfServer(name: string): boolean {
  */
 export async function readRules(texts: readonly string[]): Promise<Rule[]> {
   if (texts.length === 0) return [];
-  const tools = builtinTools(ALL);
+  const tools = everyTool();
   for (const text of texts) {
     // The name first: what is wrong with the pattern depends on the tool.
     const name = /^[A-Za-z][\w-]*/.exec(text.trim())?.[0];
