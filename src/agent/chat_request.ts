@@ -142,30 +142,18 @@ export function estimateOf(session: Session): number {
   return estimateTokens(requestBytes(session), session.context.bytesPerToken);
 }
 
-/** Counts and reports the break where a request was sent that the next one does not begin with. */
+/**
+ * Counts and reports the break where a request was sent that the next one does not begin with. `isResent`: the next one
+ * has been sent meanwhile.
+ */
 export async function reportCacheInvalidation(
   session: Session,
   { emit }: { emit: TurnListener },
-  happened: Omit<CacheInvalidation, "kind" | "bytesAfter" | "count">,
+  { isResent = false, ...happened }: Omit<CacheInvalidation, "kind" | "bytesAfter" | "count"> & { isResent?: boolean },
 ): Promise<void> {
   const { context } = session;
-  if (context.sentBytes <= happened.bytesKept) return;
-  context.sentBytes = happened.bytesKept;
-  await emitCacheInvalidation(session, { emit }, happened);
-}
-
-/** Counts and reports a break, also where the request that it is about has been sent meanwhile. */
-export async function emitCacheInvalidation(
-  session: Session,
-  { emit }: { emit: TurnListener },
-  happened: Omit<CacheInvalidation, "kind" | "bytesAfter" | "count">,
-): Promise<void> {
-  const { context } = session;
-  context.invalidations++;
-  await emit({
-    kind: "cache_invalidated",
-    ...happened,
-    bytesAfter: requestBytes(session),
-    count: context.invalidations,
-  });
+  if (!isResent && context.sentBytes <= happened.bytesKept) return;
+  if (!isResent) context.sentBytes = happened.bytesKept;
+  const count = ++context.invalidations;
+  await emit({ kind: "cache_invalidated", ...happened, bytesAfter: requestBytes(session), count });
 }

@@ -7,7 +7,7 @@ import { ProviderFailure } from "../provider/failure.ts";
 import { isToolCallFallback } from "../provider/backends/model_metadata.ts";
 import {
   bytesUpTo,
-  emitCacheInvalidation,
+  reportCacheInvalidation,
   requestBytes,
   safest,
   shapeOf,
@@ -103,7 +103,7 @@ export class ShapeTrial {
           "(to skip the failed request, set tool_calls: text in providers.yaml)",
       });
     }
-    await emitCacheInvalidation(this.#session, { emit }, { ...tried, callIds: [] });
+    await reportCacheInvalidation(this.#session, { emit }, { ...tried, callIds: [], isResent: true });
     // What the server says of its template is cached as such: it may have another one tomorrow.
     const isReported = context.templateNeeds === toolProtocol;
     if (isToolCallFallback(toolProtocol) && !isReported) await server.remember({ toolCalls: toolProtocol });
