@@ -5,7 +5,7 @@
 import { grouped } from "../platform/number.ts";
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
-import type { ChatResponse } from "../provider/types.ts";
+import type { ChatDelta, ChatResponse } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { asksForShape, estimateOf, recordRequest, requestOf, type SentRequest } from "./chat_request.ts";
 import type { Holdback } from "../provider/text_calls/holdback.ts";
@@ -125,71 +125,45 @@ async function ask(
   { sent, trial }: { sent: SentRequest; trial: ShapeTrial | null },
   turn: RunningTurn,
 ): Promise<TurnResponse> {
-  const { clock } = turn.io;
   const request = requestOf(session);
-  const started = clock.monotonic();
-  let messageId = "";
-  let arrived: string[] = [];
-  let holdback = deferHoldback(false);
-  let isUnjudged: boolean | undefined;
-  let server = "";
-  const begin = () => {
-    messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
-    arrived = [];
-    // A call written as text is not the answer: what may become a call is held back until the response is complete.
-    holdback = deferHoldback(session.schemas.length > 0);
-    return turn.emit({ kind: "request", messageId, turn: turn.state.responses, position: nextPosition(session) });
-  };
-  await begin();
+  const started = turn.io.clock.monotonic();
+  const arriving = new ArrivingResponse(session, turn);
+  await arriving.begin();
   let response: ChatResponse;
   try {
     response = await turn.chat(request, {
       signal: turn.signal,
       onSent() {
         void turn.emit({ kind: "sent" });
-        void holdback.load();
+        void arriving.loadHoldback();
         void loadReaders();
       },
-      async onResponse(name) {
-        server = name;
-        if (mayDropCalls(session, name)) await (await import("./shape_trial.ts")).checkTemplate(session);
+      async onResponse(server) {
+        arriving.server = server;
+        if (mayDropCalls(session, server)) await (await import("./shape_trial.ts")).checkTemplate(session);
       },
-      onDelta(delta) {
-        if (delta.kind === "tool_call") {
-          isUnjudged ??= session.scanner?.mayFind() ?? false;
-          return turn.emit({ kind: "delta", messageId, delta, isUnjudged });
-        }
-        if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
-        arrived.push(delta.text);
-        const shown = holdback.push(delta.text);
-        return typeof shown === "string" ? emitText(shown) : shown.then(emitText);
-      },
+      onDelta: (delta) => arriving.take(delta),
       async onRetry(notice) {
         await turn.emit({ kind: "retry", notice });
-        if (notice.restart) await begin();
+        if (notice.restart) await arriving.begin();
       },
     });
   } catch (error) {
-    await emitText(holdback.end());
-    if (turn.signal.aborted) await keepInterrupted(session, { messageId, text: arrived.join("") });
+    await arriving.showRest();
+    if (turn.signal.aborted) await keepInterrupted(session, arriving);
     throw error;
   } finally {
-    turn.state.apiMs += clock.monotonic() - started;
+    turn.state.apiMs += turn.io.clock.monotonic() - started;
   }
   turn.signal.throwIfAborted();
   const [{ recoverTextCalls }, { calibrate }] = await loadReaders();
   const recovered = await recoverTextCalls(response, session.schemas);
   const dropped = await calibrate(session, { usage: response.usage, sent }, turn);
   if (dropped !== null) throw dropped;
-  if (recovered === null) await emitText(holdback.end());
+  if (recovered === null) await arriving.showRest();
   await trial?.keep(turn);
-  const model = await shownModel(session, response.model);
-  await reportOtherModel(session, { server, named: response.model, shown: model }, turn);
-  return await takeResponse(session, { response, messageId, recovered, model }, turn);
-
-  function emitText(text: string): void | Promise<void> {
-    if (text !== "") return turn.emit({ kind: "delta", messageId, delta: { kind: "text", text } });
-  }
+  const model = await answeringModel(session, { named: response.model, server: arriving.server }, turn);
+  return await takeResponse(session, { arrived: response, recovered, id: arriving.messageId, model }, turn);
 }
 
 /** Loads what reads a response, while the server works on it. */
@@ -197,47 +171,80 @@ function loadReaders() {
   return Promise.all([import("./text_calls.ts"), import("./context/calibrate.ts")]);
 }
 
-/** Returns a {@link Holdback} for one response, loaded when the first text comes at the latest. */
-function deferHoldback(enabled: boolean) {
-  let holdback: Holdback | null = null;
-  const load = async () => {
+/** Shows a response while it arrives; a restart begins it again. */
+class ArrivingResponse {
+  messageId = "";
+  /** All of it so far, also what is not shown yet. */
+  text = "";
+  /** The name that the server gives itself. */
+  server = "";
+  readonly #session: Session;
+  readonly #turn: RunningTurn;
+  #holdback: Holdback | null = null;
+  #isUnjudged: boolean | undefined;
+
+  constructor(session: Session, turn: RunningTurn) {
+    this.#session = session;
+    this.#turn = turn;
+  }
+
+  begin(): void | Promise<void> {
+    this.messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
+    this.text = "";
+    this.#holdback = null;
+    const position = nextPosition(this.#session);
+    return this.#turn.emit({ kind: "request", messageId: this.messageId, turn: this.#turn.state.responses, position });
+  }
+
+  /** A call written as text is not the answer: what may become a call is held back until the response is complete. */
+  async loadHoldback(): Promise<Holdback> {
     const { createHoldback } = await import("../provider/text_calls/holdback.ts");
-    return holdback ??= createHoldback(enabled);
-  };
-  return {
-    load,
-    push: (text: string) => holdback !== null ? holdback.push(text) : load().then((loaded) => loaded.push(text)),
-    end: () => holdback === null ? "" : holdback.end(),
-  };
+    return this.#holdback ??= createHoldback(this.#session.schemas.length > 0);
+  }
+
+  take(delta: ChatDelta): void | Promise<void> {
+    const { messageId } = this;
+    if (delta.kind === "tool_call") {
+      const isUnjudged = this.#isUnjudged ??= this.#session.scanner?.mayFind() ?? false;
+      return this.#turn.emit({ kind: "delta", messageId, delta, isUnjudged });
+    }
+    if (delta.kind !== "text") return this.#turn.emit({ kind: "delta", messageId, delta });
+    this.text += delta.text;
+    if (this.#holdback !== null) return this.#show(this.#holdback.push(delta.text));
+    return this.loadHoldback().then((holdback) => this.#show(holdback.push(delta.text)));
+  }
+
+  /** Shows what was held back. */
+  showRest(): void | Promise<void> {
+    return this.#show(this.#holdback?.end() ?? "");
+  }
+
+  #show(text: string): void | Promise<void> {
+    if (text === "") return;
+    return this.#turn.emit({ kind: "delta", messageId: this.messageId, delta: { kind: "text", text } });
+  }
 }
 
 /**
  * Returns the name under which a server answered, or the requested one: what a server says can hold what its model was
- * told.
+ * told. Says once that a server which accepts any name for the model that it has answers with another one.
  */
-async function shownModel(session: Session, named: string | null): Promise<string> {
-  const { id } = session.model.entry;
-  return named === null || named === id || await labelOfWords([named], session) !== "open" ? id : named;
-}
-
-/**
- * Says once that a server which accepts any name for the model that it has answers with another one than was requested.
- */
-async function reportOtherModel(
-  { model: { provider, entry }, context }: Session,
-  { server, named, shown }: { server: string; named: string | null; shown: string },
+async function answeringModel(
+  session: Session,
+  { named, server }: { named: string | null; server: string },
   { emit }: RunningTurn,
-): Promise<void> {
-  const isOther = server === LLAMA_SERVER && named !== null && plainName(named) !== plainName(entry.id);
-  if (!isOther || context.said.has("other_model")) return;
-  context.said.add("other_model");
-  const other = shown === named ? shown : "another model";
+): Promise<string> {
+  const { model: { provider, entry: { id } }, context: { said } } = session;
+  if (named === null || named === id) return id;
+  const shown = await labelOfWords([named], session) === "open" ? named : id;
+  if (server !== LLAMA_SERVER || plainName(named) === plainName(id) || said.has("other_model")) return shown;
+  said.add("other_model");
   await emit({
     kind: "notice",
-    text:
-      `${providerLabel(provider)} answers with ${other}, not with ${entry.id}: a llama-server with one model takes ` +
-      "any name; use the server's name for it in providers.yaml",
+    text: `${providerLabel(provider)} answers with ${shown === named ? named : "another model"}, not with ${id}: ` +
+      "a llama-server with one model takes any name; use the server's name for it in providers.yaml",
   });
+  return shown;
 }
 
 /** A model's name without the directory and the extension of its file. */
@@ -247,16 +254,15 @@ function plainName(name: string): string {
 
 async function takeResponse(
   session: Session,
-  received: {
-    response: ChatResponse;
-    messageId: string;
+  { arrived, recovered, id, model }: {
+    arrived: ChatResponse;
     recovered: { response: ChatResponse; family: string } | null;
+    id: string;
     model: string;
   },
   { state, emit }: RunningTurn,
 ): Promise<TurnResponse> {
-  const { recovered, model } = received;
-  const response = recovered?.response ?? received.response;
+  const response = recovered?.response ?? arrived;
   const position = nextPosition(session);
   const { text } = response;
   const calls = response.calls.map(({ name, input, problem }, index): ToolCall => {
@@ -272,9 +278,9 @@ async function takeResponse(
   const reasoning = isKept ? response.reasoning : "";
   // Scanned once, when all of it is here, and before any of it is stored or sent. Clients are shown calls as they
   // arrived, which can be more than what was read of them.
-  const arrived = received.response.calls.map(({ raw }) => raw);
-  const label = await labelOfWords([text, reasoning, ...stringsOf(calls), ...arrived], session);
-  const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
+  const raw = arrived.calls.map((call) => call.raw);
+  const label = await labelOfWords([text, reasoning, ...stringsOf(calls), ...raw], session);
+  const item: AssistantItem = { kind: "assistant", id, text, reasoning, calls, label };
   session.items.push(item);
   const stopReason = response.finish === "length" ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
   state.answer = response.text;
@@ -282,20 +288,19 @@ async function takeResponse(
   if (response.usage !== null) addUsage(state.usage, response.usage);
   await emit({ kind: "response", item, model, usage: response.usage, stopReason });
   if (recovered !== null) {
-    const toolNames = response.calls.map((call) => call.name);
-    await emit({ kind: "recovered", family: recovered.family, toolNames });
+    await emit({ kind: "recovered", family: recovered.family, toolNames: calls.map(({ name }) => name) });
   }
   const { droppedCalls = 0, finish } = response;
-  const notices = [
-    ...droppedCalls > 0
-      ? [`the response has too many tool calls: ran the first ${grouped(calls.length)}, dropped ${droppedCalls}`]
-      : [],
-    ...finish === "content_filter" ? ["the server's content filter ended the response: it may be incomplete"] : [],
-    ...finish === "length"
-      ? [`the response was cut at the limit of ${session.model.maxTokens} tokens (or the context was full)`]
-      : [],
-  ];
-  for (const text of notices) await emit({ kind: "notice", text });
+  const notify = (text: string) => emit({ kind: "notice", text });
+  if (droppedCalls > 0) {
+    await notify(
+      `the response has too many tool calls: ran the first ${grouped(calls.length)}, dropped ${droppedCalls}`,
+    );
+  }
+  if (finish === "content_filter") await notify("the server's content filter ended the response: it may be incomplete");
+  if (finish === "length") {
+    await notify(`the response was cut at the limit of ${session.model.maxTokens} tokens (or the context was full)`);
+  }
   return { item, stopReason, isCallLost: finish === "tool_calls" && calls.length === 0, droppedCalls };
 }
 
@@ -303,10 +308,7 @@ async function takeResponse(
  * Keeps the part of a response that was shown before the user interrupted it, marked as such, so that they can refer to
  * it. Nothing is kept of a response that broke off by itself.
  */
-async function keepInterrupted(
-  session: Session,
-  { messageId, text }: { messageId: string; text: string },
-): Promise<void> {
+async function keepInterrupted(session: Session, { messageId, text }: ArrivingResponse): Promise<void> {
   if (text === "") return;
   const label = await labelOfWords([text], session);
   const whole = `${text}\n\n[interrupted]`;
