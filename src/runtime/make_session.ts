@@ -106,7 +106,6 @@ export async function makeSession(
   });
   const { ownChat, runsHere } = connectModel(parts, current);
   const roles = () => import("./role_models.ts");
-  const roleParts = { ...parts, ownChat, scan, session: current };
   const profileWith = async (facts: ModelFacts, server = known.server) => {
     const { thinking } = options;
     const maxReasoning = thinking === undefined ? undefined : EFFORT_TOKENS[thinking];
@@ -126,10 +125,10 @@ export async function makeSession(
     server: serverOf(options, parts, {
       // Nothing else says anything about a template.
       profileWith: (facts) => profileWith(facts, "llama.cpp"),
-      findCompactModel: async () => await (await roles()).findCompactModel(roleParts),
+      findCompactModel: async () => await (await roles()).findCompactModel(session, parts),
     }),
     explorer: tools.some(({ name }) => name === "Explore")
-      ? async (limits) => await (await roles()).findExplorer(session, { ...roleParts, ...limits })
+      ? async (limits) => await (await roles()).findExplorer(session, parts, { ...limits, ownChat, scan })
       : undefined,
     policy: await policyOf(options, project),
     scanner,

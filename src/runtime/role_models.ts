@@ -13,28 +13,19 @@ import type { Chat } from "../provider/types.ts";
 import type { OpenedParts } from "./make_session.ts";
 import { findModelMetadata, locatedModel, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
-/** The parts that a session was made of, and how its models are reached. */
-interface RoleParts
-  extends Pick<OpenedParts, "host" | "project" | "models" | "chosen" | "workspace" | "openWorkspace" | "later"> {
-  /** The session's own model, used by another session. */
-  ownChat(asker: () => Session): Chat;
-  session(): Session;
-  scan(workspace: Workspace, before: Session["scanner"]): Session["scanner"];
-}
-
 /** Returns the model of role `compact`, ready to be asked; null when the session's own model does the work. */
-export async function findCompactModel(parts: RoleParts): Promise<SideModel | null> {
+export async function findCompactModel(session: Session, parts: OpenedParts): Promise<SideModel | null> {
   const found = await findModel("compact", parts);
   if (found === null) return null;
-  const { endpoint, entry } = found;
-  const local = found.place.kind === "here";
+  const { endpoint, entry, place } = found.model;
+  const local = place.kind === "here";
   const findWindow = async () => {
     const { findServerWindow } = await import("../agent/context/window.ts");
     const search = { model: entry.id, signal: new AbortController().signal };
     return (await findServerWindow(parts.models.client, endpoint, search)).window;
   };
   return {
-    chat: admitted(found.chat, found.target, parts.session),
+    chat: admitted(found.chat, found.target, () => session),
     provider: endpoint.provider,
     local,
     id: entry.id,
@@ -47,7 +38,7 @@ export async function findCompactModel(parts: RoleParts): Promise<SideModel | nu
 /** Finds the model that is configured for a role, and connects it; null for the session's own. */
 async function findModel(
   role: "compact" | "subagent",
-  { host, project, models, chosen, workspace }: RoleParts,
+  { host, project, models, chosen, workspace }: OpenedParts,
 ) {
   const { client, servedModels, localities } = models;
   const found = await selectForRole(project.configuration, role, { session: chosen.provider, servedModels });
@@ -62,13 +53,16 @@ async function findModel(
   const cached: Chat = (request, options) =>
     chat(client, { endpoint, request }, { ...options, cache, clock: host.io.clock });
   return {
-    provider,
-    entry,
-    endpoint,
-    place,
+    model: { provider, entry, endpoint, place, demo: null, notices: [] },
     target: { located, localities, isLocal: place.kind === "here" },
     chat: cached,
   };
+}
+
+/** How another session asks the session's own model, and how what it sends is scanned. */
+interface OwnWays {
+  ownChat(asker: () => Session): Chat;
+  scan(workspace: Workspace, before: Session["scanner"]): Session["scanner"];
 }
 
 /**
@@ -79,35 +73,28 @@ async function findModel(
  */
 export async function findExplorer(
   session: Session,
-  { ownOnly, ...parts }: RoleParts & { ownOnly: boolean },
+  parts: OpenedParts,
+  { ownOnly, ownChat, scan }: OwnWays & { ownOnly: boolean },
 ): Promise<Explorer | null> {
-  const { host, project, models: { client }, chosen } = parts;
+  const { host, project, models: { client }, chosen, later } = parts;
   const { workspace, scanner, server, model, context, profile: own } = session;
   const hasRole = project.configuration.roles.subagent !== undefined ||
     chosen.provider.models.some(({ role }) => role === "subagent");
   if (ownOnly && (hasRole || !model.local || !workspace.local)) return null;
   const found = chosen.demo !== null ? null : await findModel("subagent", parts);
   if (found === null) {
+    const { toolProtocol } = context;
     // A copy, so that a guessed window of one does not count for the other.
     const profile = { ...own, fields: { ...own.fields, ...own.sideFields } };
-    return {
-      model: { ...model },
-      server,
-      profile,
-      toolProtocol: context.toolProtocol,
-      workspace,
-      scanner,
-      chat: parts.ownChat,
-    };
+    return { model: { ...model }, server, profile, toolProtocol, workspace, scanner, chat: ownChat };
   }
-  const { provider, entry, endpoint, place, target } = found;
-  const known = await findModelMetadata({ host, home: project.home, client, endpoint, entry, later: parts.later });
-  const subagent = { provider, entry, endpoint, place, demo: null, notices: [] };
-  const side = sessionModel(subagent, { known, options: {} });
-  const profile = await profileOf(subagent, { model: side, server: known.server, facts: known.facts ?? {} });
+  const { entry, endpoint } = found.model;
+  const known = await findModelMetadata({ host, home: project.home, client, endpoint, entry, later });
+  const side = sessionModel(found.model, { known, options: {} });
+  const profile = await profileOf(found.model, { model: side, server: known.server, facts: known.facts ?? {} });
   const isBeside = workspace.local && !side.local;
   side.local &&= workspace.local;
-  const seen = isBeside ? await parts.openWorkspace(subagent) : workspace;
+  const seen = isBeside ? await parts.openWorkspace(found.model) : workspace;
   const limited: Chat = (request, options) => chatWithinLimit(found.chat, { request, profile }, options);
   return {
     model: side,
@@ -115,7 +102,7 @@ export async function findExplorer(
     profile,
     toolProtocol: toolProtocolOf({ entry }, { known, before: null }),
     workspace: seen,
-    scanner: seen === workspace ? scanner : parts.scan(seen, scanner),
-    chat: (asker) => admitted(limited, target, asker),
+    scanner: seen === workspace ? scanner : scan(seen, scanner),
+    chat: (asker) => admitted(limited, found.target, asker),
   };
 }
