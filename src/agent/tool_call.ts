@@ -27,19 +27,14 @@ interface ToolRunOptions extends CallOptions {
   resultBytes: number;
 }
 
-/** Keeps the order in which calls that run together start. */
-export interface StartOrder {
-  /** Resolves when the previous call has started, or will not. */
+interface BatchedCallOptions extends ToolRunOptions {
+  guard: LoopGuard;
+  /** The same call occurs earlier in the response. */
+  isTwice: boolean;
+  /** Resolves when the previous call has started, or will not: calls that run together start in their order. */
   previous: Promise<void>;
   started(): void;
 }
-
-type BatchedCallOptions = ToolRunOptions & {
-  guard: LoopGuard;
-  order: StartOrder;
-  /** The same call occurs earlier in the response. */
-  isTwice: boolean;
-};
 
 /** A result with what clients of the protocol get of it. */
 export interface CallOutcome {
@@ -53,63 +48,29 @@ export interface CallOutcome {
  * Runs one call. Every failure the model can act on is a result; throws the abort reason, `loop_detected`, and bugs.
  * A result that is longer than its room, from whatever tool or hook, is cut in the middle.
  */
-export async function runCall(
-  call: ToolCall,
-  session: Session,
-  options: BatchedCallOptions,
-): Promise<CallOutcome> {
+export async function runCall(call: ToolCall, session: Session, options: BatchedCallOptions): Promise<CallOutcome> {
   const done = await callOutcome(call, session, options);
   const content = cutResult(done.item.content, options.resultBytes);
   return content === done.item.content ? done : { ...done, item: { ...done.item, content } };
 }
 
-async function callOutcome(
-  call: ToolCall,
-  session: Session,
-  options: BatchedCallOptions,
-): Promise<CallOutcome> {
+async function callOutcome(call: ToolCall, session: Session, options: BatchedCallOptions): Promise<CallOutcome> {
   // The reason that a person or a hook gives can hold protected content too.
-  const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
-    labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
-  const meant = meantCall({ name: call.name, input: call.input ?? {} }, session.tools);
-  if (meant === null) return fail(unknownTool(call.name, session.tools.map(({ name }) => name)));
-  if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
-  if ("problem" in meant) return fail(meant.problem);
-  const given = checkCall(meant.tool, meant.input);
-  if ("problem" in given) return fail(given.problem);
-  const asked = { tool: meant.tool.name, value: given.value };
-  const checked = meant.tool.check !== undefined
-    ? { ...asked, note: null }
-    : await placedCall(asked, { workspace: session.workspace, signal: options.signal });
-  const tool = session.tools.find(({ name }) => name === checked.tool) ?? meant.tool;
-  if (options.isTwice && tool.mayRepeat !== true) {
-    const notice = "This call stands twice in your reply. It was made once; its result stands above.";
-    const twice = outcome(call, { ...refusal(notice), isError: false }, { session, interrupt: false });
-    return await labeledByContent(twice, session);
-  }
-  if (tool.mayRepeat !== true && !options.guard.mayRun(tool.name, checked.value)) {
-    return fail("This is the same call as before, with the same result. Use what you have, or try something else.");
-  }
-  const facts = { toolName: tool.name, callId: call.id, input: checked.value, label: sessionLabel(session) };
+  const end = (result: ToolResult, interrupt = false) => outcome(call, { result, interrupt }, session);
+  const meant = await meaningOf(call, session, options);
+  if ("content" in meant) return await end(meant);
+  const { tool, input, notes } = meant;
+  const facts = { toolName: tool.name, callId: call.id, input, label: sessionLabel(session) };
   const hooked = await options.hooks?.before(facts, options.signal);
-  const permitted = await permit(tool, { call, input: checked.value, hooked }, {
-    ...options,
-    session,
-    context: () => contextOf(session, options),
-  });
-  if ("refused" in permitted) return fail(permitted.refused, permitted.interrupt);
-  await options.order.previous;
-  await options.emit({
-    kind: "tool_start",
-    callId: call.id,
-    toolName: tool.name,
-    subject: tool.subject(permitted.input),
-  });
-  options.order.started();
-  const ran = permitted.result ?? await runTool(tool, { input: permitted.input, callId: call.id, session, options });
-  const notes = [meant.note ?? "", checked.note ?? ""].filter((note) => note !== "");
-  const result = notes.length === 0 ? ran : { ...ran, content: [...notes, ran.content].join("\n") };
-  const done = await labeledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
+  const context = () => contextOf(session, options);
+  const permitted = await permit(tool, { call, input, hooked }, { ...options, session, context });
+  if ("refused" in permitted) return await end(refusal(permitted.refused), permitted.interrupt);
+  await options.previous;
+  const subject = tool.subject(permitted.input);
+  await options.emit({ kind: "tool_start", callId: call.id, toolName: tool.name, subject });
+  options.started();
+  const ran = permitted.result ?? await runTool(tool, { input: permitted.input, callId: call.id, session }, options);
+  const done = await end({ ...ran, content: [...notes, ran.content].join("\n") }, hooked?.stop);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...facts, input: permitted.input }, done.item, options.signal);
   const added = [hooked?.context ?? "", after.context].filter((text) => text !== "");
@@ -119,25 +80,51 @@ async function callOutcome(
   return await labeledByContent({ ...done, item: { ...done.item, content }, interrupt }, session);
 }
 
+/** Returns the tool and the arguments that a call means, with notes for the model; its result where it cannot run. */
+async function meaningOf(
+  call: ToolCall,
+  { tools, workspace }: Session,
+  { guard, isTwice, signal }: BatchedCallOptions,
+): Promise<{ tool: Tool; input: Record<string, unknown>; notes: string[] } | ToolResult> {
+  const meant = meantCall({ name: call.name, input: call.input ?? {} }, tools);
+  if (meant === null) return refusal(unknownTool(call.name, tools.map(({ name }) => name)));
+  if (call.input === null) {
+    return refusal(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
+  }
+  if ("problem" in meant) return refusal(meant.problem);
+  const given = checkCall(meant.tool, meant.input);
+  if ("problem" in given) return refusal(given.problem);
+  const asked = { tool: meant.tool.name, value: given.value };
+  const checked = meant.tool.check !== undefined
+    ? { ...asked, note: null }
+    : await placedCall(asked, { workspace, signal });
+  const tool = tools.find(({ name }) => name === checked.tool) ?? meant.tool;
+  if (isTwice && tool.mayRepeat !== true) {
+    const notice = "This call stands twice in your reply. It was made once; its result stands above.";
+    return { ...refusal(notice), isError: false };
+  }
+  if (tool.mayRepeat !== true && !guard.mayRun(tool.name, checked.value)) {
+    return refusal("This is the same call as before, with the same result. Use what you have, or try something else.");
+  }
+  const notes = [meant.note ?? "", checked.note ?? ""].filter((note) => note !== "");
+  return { tool, input: checked.value, notes };
+}
+
 function refusal(content: string): ToolResult {
   return { content, isError: true, label: "open" };
 }
 
-function outcome(
+async function outcome(
   call: ToolCall,
-  result: ToolResult,
-  { session, interrupt }: { session: Session; interrupt: boolean },
-): CallOutcome {
+  { result, interrupt }: { result: ToolResult; interrupt: boolean },
+  session: Session,
+): Promise<CallOutcome> {
   // A result can quote the arguments, and those can quote anything that the model has read.
   const label = sessionLabel(session) === "open" ? result.label : "no-cloud";
   const { details, change, label: _, ...shown } = result;
   const files = session.workspace.takeUsed();
-  return {
-    item: { kind: "tool_result", callId: call.id, name: call.name, ...shown, label, files },
-    details,
-    change,
-    interrupt,
-  };
+  const item = { kind: "tool_result", callId: call.id, name: call.name, ...shown, label, files } as const;
+  return await labeledByContent({ item, details, change, interrupt }, session);
 }
 
 /** Labels a result by what stands in it. */
@@ -147,16 +134,11 @@ async function labeledByContent(done: CallOutcome, session: Session): Promise<Ca
   return { ...done, item: { ...item, label: await labelOfTexts(textsOfItem(item), item.name, session) } };
 }
 
-/** Runs a tool. */
+/** Runs a tool; `callId` names the call that a search or the output is for, absent where there can be none. */
 export async function runTool(
   tool: Tool,
-  { input, callId, session, options }: {
-    input: Record<string, unknown>;
-    /** Of the call that a search is for; absent where none can be. */
-    callId?: string;
-    session: Session;
-    options: ToolRunOptions;
-  },
+  { input, callId, session }: { input: Record<string, unknown>; callId?: string; session: Session },
+  options: ToolRunOptions,
 ): Promise<ToolResult> {
   await session.workspace.beforeCall();
   raiseLabels(session);
@@ -164,11 +146,8 @@ export async function runTool(
   const watch = tool.kind === "execute" ? session.commandWatch : undefined;
   await watch?.begin(options.signal);
   try {
-    const explore = exploring(session, { callId, options });
-    const onOutput = callId === undefined
-      ? undefined
-      : (bytes: Uint8Array) => options.emit({ kind: "tool_output", callId, bytes });
-    const result = await tool.run(input, { ...contextOf(session, options), explore, onOutput });
+    const ofCall = callId === undefined ? {} : contextOfCall(callId, session, options);
+    const result = await tool.run(input, { ...contextOf(session, options), ...ofCall });
     countWork(tool, { result, subject: tool.subject(input) }, session);
     return result;
   } finally {
@@ -190,13 +169,13 @@ function countWork(
   work.failed = isError;
 }
 
-/** Loaded with the first search. */
-function exploring(
-  session: Session,
-  { callId, options }: { callId: string | undefined; options: ToolRunOptions },
-): ToolContext["explore"] {
-  if (session.explorer === undefined || callId === undefined) return undefined;
-  return async (task) => await (await import("./explore.ts")).explore(session, { task, callId }, options);
+/** Returns the part of the context that a tool has for a call alone. A search is loaded with the first. */
+function contextOfCall(callId: string, session: Session, options: ToolRunOptions): Partial<ToolContext> {
+  return {
+    explore: session.explorer &&
+      (async (task) => await (await import("./explore.ts")).explore(session, { task, callId }, options)),
+    onOutput: (bytes) => options.emit({ kind: "tool_output", callId, bytes }),
+  };
 }
 
 function contextOf(session: Session, options: ToolRunOptions): ToolContext {

@@ -1,6 +1,6 @@
 /** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
-import { type CallOptions, type CallOutcome, runCall, type StartOrder } from "./tool_call.ts";
+import { type CallOptions, type CallOutcome, runCall } from "./tool_call.ts";
 import { LoopGuard } from "./loop_guard.ts";
 import { resultRoom, type Session } from "./session.ts";
 import { sessionLabel } from "./labels.ts";
@@ -22,13 +22,13 @@ export async function runCalls(
   const twice = repeated(calls);
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
-    let previous: Promise<void> = Promise.resolve();
+    let last: Promise<void> = Promise.resolve();
     const outcomes = await Promise.all(batch.map(async (call) => {
       const { promise, resolve: started } = Promise.withResolvers<void>();
-      const order: StartOrder = { previous, started };
-      previous = promise;
+      const order = { previous: last, started };
+      last = promise;
       try {
-        return await runCall(call, session, { ...options, resultBytes, guard, order, isTwice: twice.has(call) });
+        return await runCall(call, session, { ...options, resultBytes, guard, ...order, isTwice: twice.has(call) });
       } finally {
         started();
       }
@@ -40,8 +40,8 @@ export async function runCalls(
     const files = [...new Set(open.flatMap(({ item }) => item.files ?? []))];
     for (const [at, outcome] of outcomes.entries()) {
       if (at === 0) outcome.item.files = files;
-      const last = outcome.item.callId === calls.at(-1)?.id;
-      const notices = [guard.countResult(outcome.item.isError), last ? droppedNotice(droppedCalls) : null];
+      const isLast = outcome.item.callId === calls.at(-1)?.id;
+      const notices = [guard.countResult(outcome.item.isError), isLast ? droppedNotice(droppedCalls) : null];
       await keepResult(session, outcome, { emit: options.emit, notices });
       interrupt ||= outcome.interrupt;
     }

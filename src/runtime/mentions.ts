@@ -43,9 +43,8 @@ async function asRead(
   { session, io, signal, notice, resultBytes }: ReadingOptions & { resultBytes: number },
 ): Promise<Attached> {
   const ask = () => Promise.resolve(null);
-  const call = { io, signal, ask, emit: () => {}, resultBytes };
-  const input = { file_path: path.path };
-  const { content, label, isError } = await runTool(readTool, { input, session, options: call });
+  const options = { io, signal, ask, emit: () => {}, resultBytes };
+  const { content, label, isError } = await runTool(readTool, { input: { file_path: path.path }, session }, options);
   if (isError) throw cannotAttach(path.display, content);
   const cut = CUT.exec(content);
   if (cut !== null) {

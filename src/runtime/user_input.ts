@@ -66,7 +66,7 @@ export async function runUserCommand(
 ): Promise<void> {
   const options = { io, signal, emit, ask: () => Promise.resolve(null), resultBytes: resultRoom(session, 1) };
   await emit({ kind: "tool_start", callId: CALL_ID, toolName: tool.name, subject: command });
-  const result = await runTool(tool, { input: { command }, callId: CALL_ID, session, options });
+  const result = await runTool(tool, { input: { command }, callId: CALL_ID, session }, options);
   await session.commandWatch?.turnEnd();
   const { content, isError, details } = result;
   const text = `[The user ran this command: ${command}]\n${content}`;

@@ -114,11 +114,8 @@ async function runCheck({ command, timeoutMs }: ProjectCheck, session: Session, 
   });
   // Of what is kept, one half is the end: all that the model may be shown.
   const resultBytes = 2 * resultRoom(session, 1);
-  const result = await runTool(bashTool, {
-    input: { command, timeout: timeoutMs },
-    session,
-    options: { ...turn, resultBytes },
-  });
+  const input = { command, timeout: timeoutMs };
+  const result = await runTool(bashTool, { input, session }, { ...turn, resultBytes });
   const { exitCode, timedOut } = result.details ?? {};
   const code = typeof exitCode === "number" && timedOut !== true ? exitCode : null;
   const state = result.details === undefined ? "not_run" : result.isError ? "failed" : "passed";
