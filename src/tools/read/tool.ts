@@ -26,7 +26,7 @@ export const readTool: Tool<ReadInput> = {
     if ("content" in found) return found;
     const { path, status } = found;
     if (status.kind === "directory") return await listing(path, context);
-    return await file(path, { range: pageRange(input, context.resultBytes), context });
+    return await file(path, pageRange(input, context.resultBytes), context);
   },
 };
 
@@ -45,55 +45,53 @@ async function listing(path: ResolvedPath, context: ToolContext): Promise<ToolRe
   return success(`${name} (directory)\n${kept.join("\n")}`, context);
 }
 
-async function file(path: ResolvedPath, call: { range: PageRange; context: ToolContext }): Promise<ToolResult> {
-  const { context } = call;
+async function file(path: ResolvedPath, range: PageRange, context: ToolContext): Promise<ToolResult> {
   const current = await readWhole(path, context);
   if (isRefusal(current)) return refused(current, context);
+  const { bytes, label, status: { size } } = current;
+  const facts = { label, ...sourceOf(path, current.rule, context) };
   const details = { filePath: path.path };
-  const source = sourceOf(path, current.rule, context);
-  const size = current.status.size;
   const finish = async (
     content: string,
     { shown = [], ...more }: { shown?: readonly LineRange[]; images?: ToolResult["images"] } = {},
   ) => {
     await rememberShown(path, current, { memory: context.memory, shown });
-    return success(content, context, { label: current.label, ...source, details, ...more });
+    return success(content, context, { ...facts, details, ...more });
   };
+  const finishWithout = (type: string) =>
+    finish(`${path.display}: ${type}, ${counted(size, "byte")}. Read shows text files only.`);
   if (size === 0) return await finish(`${path.display} is empty.`, { shown: ALL_LINES });
-  const head = await firstBytes(path, { current, context });
+  const head = await firstBytes(path, current, context);
   // A PDF is not text, although it may begin without a NUL byte.
-  if (describeType(head) === PDF || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
-    const shown = await showImage(current.bytes ?? head, { display: path.display, size }, context);
-    if (shown !== null) return await finish(shown.content, shown.images === undefined ? {} : { images: shown.images });
-    const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
-    return await finish(`${path.display}: ${type}, ${counted(size, "byte")}. Read shows text files only.`);
+  if (describeType(head) === PDF || looksBinary(head) || (bytes === null && isUtf16(head))) {
+    const image = await showImage(bytes ?? head, { display: path.display, size }, context);
+    if (image === null) {
+      return await finishWithout(isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head));
+    }
+    const { content, ...images } = image;
+    return await finish(content, images);
   }
   const unsaved = await unsavedText(path, current, context);
   if (unsaved !== null) {
-    const page = pageOf(new TextEncoder().encode(unsaved), call.range);
+    const page = pageOf(new TextEncoder().encode(unsaved), range);
     const text = page?.page.text(page.total) ?? "The page is beyond its end.";
     // None of it is on the disk: a change of the file has to wait until it is saved.
-    return success(`${UNSAVED}\n${text}`, context, { label: current.label, ...source, details });
+    return success(`${UNSAVED}\n${text}`, context, { ...facts, details });
   }
-  const found = current.bytes === null ? await readLongFile(path, call) : pageOf(current.bytes, call.range);
+  const found = bytes === null ? await readLongFile(path, { range, context }) : pageOf(bytes, range);
   if (isRefusal(found)) return refused(found, context);
-  if (found === null) {
-    return await finish(
-      `${path.display}: ${describeType(head)}, ${counted(size, "byte")}. Read shows text files only.`,
-    );
-  }
+  if (found === null) return await finishWithout(describeType(head));
   const text = found.page.text(found.total);
   if (text !== null) return await finish(text, { shown: found.page.shown });
   // The end is what is there.
-  const limit = Math.min(call.range.limit, LAST_LINES);
+  const limit = Math.min(range.limit, LAST_LINES);
   const offset = Math.max((found.total ?? 1) - limit + 1, 1);
-  if (offset >= call.range.offset) {
+  if (offset >= range.offset) {
     const problem = `${path.display} cannot be read from line ${offset} on. Call Read without offset.`;
-    return failure(problem, context, { label: current.label, ...source });
+    return failure(problem, context, facts);
   }
-  const last = await file(path, { range: { ...call.range, offset, limit }, context });
-  const note = `[offset ${call.range.offset} is beyond the end; the last lines:]`;
-  return { ...last, content: `${note}\n${last.content}` };
+  const last = await file(path, { ...range, offset, limit }, context);
+  return { ...last, content: `[offset ${range.offset} is beyond the end; the last lines:]\n${last.content}` };
 }
 
 /**
@@ -124,12 +122,9 @@ async function showImage(
   return { content: `${what} It is not shown: ${why}` };
 }
 
-async function firstBytes(
-  path: ResolvedPath,
-  options: { current: CurrentFile; context: ToolContext },
-): Promise<Uint8Array> {
-  if (options.current.bytes !== null) return options.current.bytes.subarray(0, 8192);
-  const read = await options.context.workspace.read(path, { limit: 8192 });
+async function firstBytes(path: ResolvedPath, { bytes }: CurrentFile, context: ToolContext): Promise<Uint8Array> {
+  if (bytes !== null) return bytes.subarray(0, 8192);
+  const read = await context.workspace.read(path, { limit: 8192 });
   return isRefusal(read) ? new Uint8Array() : read.bytes;
 }
 
