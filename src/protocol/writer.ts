@@ -37,6 +37,7 @@ const REDACTED = "[no-cloud: this result stays with the local model]";
 type SystemEvent = Extract<ProtocolEvent, { type: "system" }>;
 /** The fields that every event of this subtype has of its own. */
 type SystemFields<S> = Omit<Extract<SystemEvent, { subtype: S }>, "type" | "subtype" | "session_id" | "uuid">;
+type SystemLine = <S extends SystemEvent["subtype"]>(subtype: S, fields: SystemFields<S>) => string;
 
 /** A writer for one session. */
 export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
@@ -49,7 +50,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   /** When the last request was sent, in milliseconds of `performance.now`. */
   let requested = 0;
   const line = (event: ProtocolEvent) => JSON.stringify(event) + "\n";
-  const system = <S extends SystemEvent["subtype"]>(subtype: S, fields: SystemFields<S>) =>
+  const system: SystemLine = (subtype, fields) =>
     line({ type: "system", subtype, ...fields as object, ...base() } as SystemEvent);
   const streamed = (bodies: StreamEventBody[] = []) =>
     bodies.map((event) => line({ type: "stream_event", event, ...base(), parent_tool_use_id: null })).join("");
@@ -78,85 +79,20 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           return [streamed(blocks?.close()), ...messages, streamed(blocks?.end(event.stopReason, usage))].join("");
         }
         case "tool_result": {
-          const { source, callId, label, content, isError } = event.item;
+          const { source, callId: tool_use_id, label, content, isError: is_error } = event.item;
           const isOpen = label === "open";
-          const redacted = source === undefined ? "" : system("agentcli_redacted", { tool_use_id: callId, ...source });
-          return redacted + line({
-            type: "user",
-            message: {
-              role: "user",
-              content: [{
-                type: "tool_result",
-                tool_use_id: callId,
-                content: isOpen ? content : REDACTED,
-                is_error: isError,
-              }],
-            },
-            parent_tool_use_id: parent,
-            tool_use_result: isOpen ? event.details ?? content : REDACTED,
-            ...base(),
-          });
+          const redacted = source === undefined ? "" : system("agentcli_redacted", { tool_use_id, ...source });
+          const block = { type: "tool_result" as const, tool_use_id, content: isOpen ? content : REDACTED, is_error };
+          const tool_use_result = isOpen ? event.details ?? content : REDACTED;
+          const message = { role: "user" as const, content: [block] };
+          return redacted + line({ type: "user", message, parent_tool_use_id: parent, tool_use_result, ...base() });
         }
-        case "steered":
-          return line({
-            type: "user",
-            message: {
-              role: "user",
-              content: [{ type: "text", text: event.item.label === "open" ? event.text : REDACTED_TEXT }],
-            },
-            parent_tool_use_id: null,
-            isReplay: true,
-            ...base(),
-            ...event.id === undefined ? {} : { uuid: event.id },
-          });
-        case "permission_denied":
-          return system("permission_denied", {
-            tool_name: event.denial.toolName,
-            tool_use_id: event.denial.callId,
-            message: trace.label === "open" ? event.message : REDACTED_TEXT,
-          });
-        case "retry":
-          return system("api_retry", {
-            attempt: event.notice.attempt,
-            max_retries: event.notice.maxRetries,
-            retry_delay_ms: event.notice.delayMs,
-            error_status: event.notice.status,
-            error: event.notice.reason,
-          });
-        case "recovered":
-          return system("agentcli_tool_call_recovered", {
-            family: event.family,
-            tools: event.toolNames.map(trace.toolName),
-          });
-        case "check":
-          return system("agentcli_check", {
-            command: event.command,
-            state: event.state,
-            check_exit_code: event.exitCode,
-            rounds: event.rounds,
-          });
-        case "status":
-          return system("status", { status: event.status });
-        case "compacted": {
-          const { trigger, preTokens, postTokens } = event;
-          const compact_metadata = { trigger, pre_tokens: preTokens, post_tokens: postTokens };
-          return system("compact_boundary", { compact_metadata });
+        case "steered": {
+          const text = event.item.label === "open" ? event.text : REDACTED_TEXT;
+          const message = { role: "user" as const, content: [{ type: "text" as const, text }] };
+          const named = event.id === undefined ? {} : { uuid: event.id };
+          return line({ type: "user", message, parent_tool_use_id: null, isReplay: true, ...base(), ...named });
         }
-        case "cache_invalidated":
-          return system("agentcli_cache_invalidated", {
-            reason: event.reason,
-            bytes_kept: event.bytesKept,
-            bytes_before: event.bytesBefore,
-            bytes_after: event.bytesAfter,
-            count: event.count,
-            tool_use_ids: event.callIds,
-          });
-        case "truncated":
-          return system("agentcli_truncated", {
-            estimated_tokens: event.estimatedTokens,
-            prompt_tokens: event.promptTokens,
-            hint: event.hint,
-          });
         case "nested": {
           const { callId, event: inner } = event;
           const search = searches.get(callId) ?? createProtocolWriter({ ...options, partial: false, parent: callId });
@@ -164,15 +100,63 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           const text = search.lines(inner);
           return inner.kind === "response" || inner.kind === "tool_result" ? text : "";
         }
-        case "sent":
-        case "tool_start":
-        case "tool_output":
-        case "notice":
-          return "";
+        default:
+          return reportLine(event, { system, trace });
       }
     },
     result: (result) => JSON.stringify(resultEvent(result)) + "\n",
   };
+}
+
+/** The kinds of events whose lines depend on those before. */
+type Followed = "start" | "request" | "delta" | "response" | "tool_result" | "steered" | "nested";
+
+/** Returns the line of an event that is reported as it is. */
+function reportLine(
+  event: Exclude<TurnEvent, { kind: Followed }>,
+  { system, trace }: { system: SystemLine; trace: LabelTrace },
+): string {
+  switch (event.kind) {
+    case "permission_denied": {
+      const { toolName: tool_name, callId: tool_use_id } = event.denial;
+      const message = trace.label === "open" ? event.message : REDACTED_TEXT;
+      return system("permission_denied", { tool_name, tool_use_id, message });
+    }
+    case "retry": {
+      const { attempt, maxRetries, delayMs: retry_delay_ms, status: error_status, reason: error } = event.notice;
+      return system("api_retry", { attempt, max_retries: maxRetries, retry_delay_ms, error_status, error });
+    }
+    case "recovered":
+      return system("agentcli_tool_call_recovered", {
+        family: event.family,
+        tools: event.toolNames.map(trace.toolName),
+      });
+    case "check": {
+      const { command, state, exitCode: check_exit_code, rounds } = event;
+      return system("agentcli_check", { command, state, check_exit_code, rounds });
+    }
+    case "status":
+      return system("status", { status: event.status });
+    case "compacted": {
+      const { trigger, preTokens: pre_tokens, postTokens: post_tokens } = event;
+      return system("compact_boundary", { compact_metadata: { trigger, pre_tokens, post_tokens } });
+    }
+    case "cache_invalidated": {
+      const { reason, count, callIds: tool_use_ids } = event;
+      const { bytesKept: bytes_kept, bytesBefore: bytes_before, bytesAfter: bytes_after } = event;
+      const bytes = { bytes_kept, bytes_before, bytes_after };
+      return system("agentcli_cache_invalidated", { reason, ...bytes, count, tool_use_ids });
+    }
+    case "truncated": {
+      const { estimatedTokens: estimated_tokens, promptTokens: prompt_tokens, hint } = event;
+      return system("agentcli_truncated", { estimated_tokens, prompt_tokens, hint });
+    }
+    case "sent":
+    case "tool_start":
+    case "tool_output":
+    case "notice":
+      return "";
+  }
 }
 
 function initFields(
