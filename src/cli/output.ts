@@ -58,7 +58,7 @@ export function hostOf({ io, globals }: Context, more: Partial<Host> = {}): Host
     waiting(label) {
       void progress.stop();
       progress.start(label);
-      return () => progress.stop();
+      return async () => await progress.stop();
     },
     ...more,
   };

@@ -48,8 +48,8 @@ interface Progress {
   start(label: string): void;
   /** Adds to the label, for instance how much is done. */
   note(text: string): void;
-  /** Removes the line. Must be called before anything else is written to the terminal. */
-  stop(): Promise<void>;
+  /** Removes the line, if there is one. Must be called before anything else is written to the terminal. */
+  stop(): Promise<void> | undefined;
 }
 
 /** Why a wait ends: without an explicit reason the runtime creates an error, with a stack. */
@@ -61,7 +61,7 @@ const OVER = "over";
  */
 export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options: { quiet: boolean }): Progress {
   if (options.quiet || !io.stderr.isTerminal) {
-    return { start: () => {}, note: () => {}, stop: () => Promise.resolve() };
+    return { start: () => {}, note: () => {}, stop: () => undefined };
   }
   const dumb = io.env("TERM") === "dumb";
   /** Until the signal is aborted. */
@@ -94,12 +94,12 @@ export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options
       everySecond(draw, waiting.signal).catch(() => {});
     },
     note: (text) => void (note = ` ${text}`),
-    async stop() {
-      if (waiting === null) return;
-      waiting.abort(OVER);
+    stop() {
+      waiting?.abort(OVER);
       waiting = null;
-      if (drawn && !dumb) await io.stderr.write("\r\x1b[K");
+      const isThere = drawn && !dumb;
       drawn = false;
+      return isThere ? io.stderr.write("\r\x1b[K") : undefined;
     },
   };
 }

@@ -7,7 +7,7 @@ import { readLines } from "../../rpc/lines.ts";
 import { clean } from "../../terminal/clean.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
 import { isYes } from "../../terminal/prompt.ts";
-import { textOutput } from "../run/text_output.ts";
+import { TextOutput } from "../run/text_output.ts";
 import { hostOf, showError } from "../output.ts";
 import { askInChat, elicitInChat, offerPlan } from "./questions/asked.ts";
 import type { Context } from "../command.ts";
@@ -246,7 +246,7 @@ export class LineChat implements ChatView {
     const { io, globals } = this.#context;
     return this.#attempt(async (signal) => {
       const typed = await readTyped(text, this.#chat);
-      const output = textOutput(io, globals);
+      const output = new TextOutput(io, globals);
       if (typed.kind !== "prompt") {
         const emit = (event: TurnEvent) => typed.kind === "shell" ? this.#shellEvent(event) : output.event(event);
         await runLine(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });

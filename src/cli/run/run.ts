@@ -6,7 +6,7 @@ import { type Io, OutputClosed } from "../../platform/io.ts";
 import { orAborted } from "../../platform/sleep.ts";
 import type { Context, Invocation } from "../command.ts";
 import { interruptible } from "../../runtime/interrupt.ts";
-import { textOutput, type TurnOutput } from "./text_output.ts";
+import { TextOutput, type TurnOutput } from "./text_output.ts";
 import type { GivenServers } from "../mcp_config.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
@@ -93,7 +93,7 @@ async function outputOf(
   { io, globals }: Context,
   { session, partial }: { session: Session; partial: boolean },
 ): Promise<TurnOutput> {
-  if (format === "text") return textOutput(io, globals);
+  if (format === "text") return new TextOutput(io, globals);
   const { jsonOutput, streamJsonOutput } = await import("./machine_output.ts");
   if (format === "json") return jsonOutput(io);
   return streamJsonOutput(io, { sessionId: session.id, partial, model: session.model.entry.id });

@@ -9,132 +9,129 @@ import { AgentcliError } from "../../errors.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 
 /** Prints for a person, or for a script that wants the answer alone on stdout. */
-export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }): TurnOutput {
-  const progress = createProgress(io, options);
-  // A terminal gets no control characters from a model; a pipe gets the bytes as they are.
-  const shown = io.stdout.isTerminal ? (text: string) => clean(text, { multiline: true }) : (text: string) => text;
-  let atLineStart = true;
+export class TextOutput implements TurnOutput {
+  readonly #io: Io;
+  readonly #options: { quiet: boolean; verbose: boolean };
+  readonly #progress: ReturnType<typeof createProgress>;
+  readonly #paced: ReturnType<typeof createPacedOutput>;
+  #atLineStart = true;
   /** Whether stdout ends inside a response. */
-  let open = false;
-  const denied = new Set<string>();
-  const trace = traceLabel();
+  #open = false;
+  readonly #denied = new Set<string>();
+  readonly #trace = traceLabel();
   /** Of the search that runs. */
-  const searched = traceLabel();
-  const paced = createPacedOutput(io.stdout);
-  let waited = false;
-  const wait = (label: string) => {
-    waited = true;
-    progress.start(label);
-  };
-  const stopWaiting = async () => {
-    waited = false;
-    await progress.stop();
-  };
+  readonly #searched = traceLabel();
+
+  constructor(io: Io, options: { quiet: boolean; verbose: boolean }) {
+    this.#io = io;
+    this.#options = options;
+    this.#progress = createProgress(io, options);
+    this.#paced = createPacedOutput(io.stdout);
+  }
+
+  event(event: TurnEvent): void | Promise<void> {
+    this.#trace.follow(event);
+    switch (event.kind) {
+      case "request":
+        // A response begins on a line of its own: what one before it said, complete or not, is no part of it.
+        return this.#atLineStart ? this.#begin() : this.#print("\n").then(() => this.#begin());
+      case "delta":
+        return this.#delta(event.delta);
+      case "response":
+        this.#open = false;
+        // Its last line ends with it: what comes next, here or on stderr, begins on a line of its own.
+        return this.#atLineStart ? this.#settle() : this.#print("\n");
+      case "status":
+        if (event.status === "compacting") this.#progress.start("summarizing the older part of the session");
+        return event.status === null ? this.#progress.stop() : undefined;
+      case "retry":
+        if (event.notice.kind === "loading" && event.notice.attempt === 1) {
+          return this.#line(eventLine(event, this.#trace) ?? "").then(() => this.#progress.start("loading the model"));
+        }
+        break;
+      case "nested":
+        return this.#nested(event.event);
+      case "permission_denied":
+        this.#denied.add(event.denial.callId);
+        break;
+      case "tool_result":
+        // A denied call already has its line.
+        if (this.#denied.delete(event.item.callId)) return;
+        break;
+    }
+    const line = eventLine(event, this.#trace);
+    return line === null ? undefined : this.#line(line);
+  }
+
+  async result(result: TurnResult): Promise<void> {
+    await this.#settle();
+    if (!this.#atLineStart) await this.#print("\n");
+    if (result.outcome !== "success") return await this.#fail(result);
+    if (!this.#options.quiet) await this.#io.stderr.write(`${figures(result)}\n`);
+    const why = endText(result);
+    if (why !== null) await this.#io.stderr.write(`agentcli: exit ${result.exitCode}: ${why}\n`);
+  }
+
   /** Prints a piece of the answer; waits only for a reader that is too slow. */
-  const stream = (text: string): void | Promise<void> => {
-    atLineStart = text.endsWith("\n");
-    open = true;
-    if (!waited) return paced.write(shown(text));
-    return stopWaiting().then(() => paced.write(shown(text)));
-  };
-  const printText = async (text: string) => {
-    await stream(text);
-    await paced.settled();
-  };
-  const settle = async () => {
-    await stopWaiting();
-    await paced.settled();
-  };
-  const printLine = async (line: string) => {
-    await settle();
-    if (options.quiet) return;
+  #stream(text: string): void | Promise<void> {
+    this.#atLineStart = text.endsWith("\n");
+    this.#open = true;
+    // A terminal gets no control characters from a model; a pipe gets the bytes as they are.
+    const shown = this.#io.stdout.isTerminal ? clean(text, { multiline: true }) : text;
+    const stopped = this.#progress.stop();
+    return stopped === undefined ? this.#paced.write(shown) : stopped.then(() => this.#paced.write(shown));
+  }
+
+  async #print(text: string): Promise<void> {
+    await this.#stream(text);
+    await this.#paced.settled();
+  }
+
+  async #settle(): Promise<void> {
+    await this.#progress.stop();
+    await this.#paced.settled();
+  }
+
+  async #line(line: string): Promise<void> {
+    await this.#settle();
+    if (this.#options.quiet) return;
     // On a terminal both streams share the screen: the answer so far must not run into the notice.
-    if (io.stdout.isTerminal && !atLineStart) await printText("\n");
-    await io.stderr.write(`${line}\n`);
-  };
-  return {
-    event(event) {
-      trace.follow(event);
-      switch (event.kind) {
-        case "request":
-          return begin();
-        case "delta":
-          return delta(event.delta);
-        case "response":
-          open = false;
-          // Its last line ends with it: what comes next, here or on stderr, begins on a line of its own.
-          return atLineStart ? settle() : printText("\n");
-        case "status":
-          if (event.status === "compacting") wait("summarizing the older part of the session");
-          return event.status === null ? stopWaiting() : undefined;
-        case "retry":
-          if (event.notice.kind === "loading" && event.notice.attempt === 1) {
-            return printLine(eventLine(event, trace) ?? "").then(() => wait("loading the model"));
-          }
-          break;
-        case "nested":
-          return nested(event.event);
-        case "permission_denied":
-          denied.add(event.denial.callId);
-          break;
-        case "tool_result":
-          // A denied call already has its line.
-          if (denied.delete(event.item.callId)) return;
-          break;
-      }
-      const line = eventLine(event, trace);
-      return line === null ? undefined : printLine(line);
-    },
-    async result(result) {
-      await settle();
-      if (!atLineStart) await printText("\n");
-      if (result.outcome !== "success") await fail(result);
-      else {
-        if (!options.quiet) await io.stderr.write(`${figures(result)}\n`);
-        if (result.errorCode === "check_failed") {
-          await io.stderr.write(`agentcli: exit ${result.exitCode}: ${result.hint ?? ""}\n`);
-        }
-        // The code is for the session, the words for the turn in which it happened.
-        if (result.errorCode === "permission_denied" && result.denials.length > 0) {
-          const why = "a permission was missing and nobody could be asked";
-          await io.stderr.write(`agentcli: exit ${result.exitCode}: ${why}\n  ${result.hint ?? ""}\n`);
-        }
-      }
-    },
-  };
+    if (this.#io.stdout.isTerminal && !this.#atLineStart) await this.#print("\n");
+    await this.#io.stderr.write(`${line}\n`);
+  }
 
   /** Shows the calls of a search, indented; its text is for the model alone. */
-  function nested(event: TurnEvent): void | Promise<void> {
-    searched.follow(event);
-    if (event.kind === "request") return wait("searching");
-    const line = eventLine(event, searched);
-    return line === null ? undefined : printLine(line.replace(/^/gm, "  "));
+  #nested(event: TurnEvent): void | Promise<void> {
+    this.#searched.follow(event);
+    if (event.kind === "request") return this.#progress.start("searching");
+    const line = eventLine(event, this.#searched);
+    return line === null ? undefined : this.#line(line.replace(/^/gm, "  "));
   }
 
-  /** A response begins on a line of its own: what one before it said, complete or not, is no part of it. */
-  function begin(): void | Promise<void> {
-    if (!atLineStart) return printText("\n").then(start);
-    start();
+  #begin(): void {
+    this.#open = false;
+    this.#progress.start("reading the prompt");
   }
 
-  function start(): void {
-    open = false;
-    wait("reading the prompt");
+  #delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
+    if (piece.kind === "text") return this.#stream(piece.text);
+    if (piece.kind === "reasoning") this.#progress.start("thinking");
+    if (piece.kind === "prefill") this.#progress.note(`(${piece.processed} of ${piece.total} tokens)`);
   }
 
-  function delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
-    if (piece.kind === "text") return stream(piece.text);
-    if (piece.kind === "reasoning") wait("thinking");
-    if (piece.kind === "prefill") progress.note(`(${piece.processed} of ${piece.total} tokens)`);
+  async #fail({ errorCode, errors, hint }: TurnResult): Promise<void> {
+    if (errorCode === null) return;
+    const words = `${errors.join("; ")}${this.#open ? "; the answer above is incomplete" : ""}`;
+    const error = new AgentcliError(errorCode, words, { hint: hint ?? undefined });
+    await showError(error, this.#io, { json: false, verbose: this.#options.verbose });
   }
+}
 
-  async function fail(result: TurnResult): Promise<void> {
-    if (result.errorCode === null) return;
-    const incomplete = open ? "; the answer above is incomplete" : "";
-    const words = `${result.errors.join("; ")}${incomplete}`;
-    const error = new AgentcliError(result.errorCode, words, { hint: result.hint ?? undefined });
-    await showError(error, io, { json: false, verbose: options.verbose });
-  }
+/** Says why a turn with an answer fails. The code is for the session, the words for the turn of the denial. */
+function endText({ errorCode, denials, hint }: TurnResult): string | null {
+  if (errorCode === "check_failed") return hint ?? "";
+  if (errorCode !== "permission_denied" || denials.length === 0) return null;
+  return `a permission was missing and nobody could be asked\n  ${hint ?? ""}`;
 }
 
 /** Longest subject of a call on its line, in characters. */
