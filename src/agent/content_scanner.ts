@@ -42,8 +42,8 @@ export class ContentScanner {
   readonly #workspace: ScannedProject;
   readonly #allowed: AllowedFragments | undefined;
   readonly #notify: ScannerOptions["notify"];
-  /** Programs of a local model can know what it has read. */
-  readonly #wasLocal: boolean;
+  /** Programs that started until then can know what a local model read. Milliseconds since 1970. */
+  readonly #localUntil: number;
   readonly #gone: string | undefined;
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
@@ -55,7 +55,8 @@ export class ContentScanner {
     this.#gone = gone;
     this.#workspace = workspace;
     this.#allowed = allowed;
-    this.#wasLocal = workspace.local || previous !== undefined && previous.#wasLocal;
+    const before = previous === undefined ? 0 : previous.#localUntil;
+    this.#localUntil = workspace.local ? Infinity : Math.min(before, Date.now());
     this.#notify = notify;
     if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
@@ -170,11 +171,11 @@ export class ContentScanner {
   }
 
   /**
-   * Scans what a program of the session changed. What a program of a model that was always remote sees has been
-   * scanned, unless a path is exposed.
+   * Scans what a program changed. One of a remote model saw nothing protected, unless a path is exposed, and must not
+   * learn whether a guess of protected content is right.
    */
   async protectChanges(places: readonly string[], changes: ProgramChanges): Promise<void> {
-    if (this.#wasLocal || changes.exposed !== undefined) await this.protectFound(places, changes);
+    if (changes.since <= this.#localUntil || changes.exposed !== undefined) await this.protectFound(places, changes);
   }
 
   /**

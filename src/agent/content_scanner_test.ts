@@ -43,6 +43,10 @@ Deno.test("what a program of a local model changed is scanned when it ends, wher
       if (local) workspace.becomeRemote();
       await scanner.protectChanges([root], { since });
       assert.equal(told.length, local ? 1 : 0, "control: what a remote model's programs see was looked through");
+      const remote = new ContentScanner(workspace, { previous: scanner, notify: (text) => told.push(text) });
+      await Deno.writeTextFile(`${root}/y.txt`, "TOKEN=canary-1234567890\n");
+      await remote.protectChanges([root], { since: Date.now() + 1 });
+      assert.equal(told.length, local ? 1 : 0, "its programs would learn whether a guess is right");
     } finally {
       await Deno.remove(root, { recursive: true });
     }

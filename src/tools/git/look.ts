@@ -1,10 +1,14 @@
 /** The reading commands of Git: names of all changed files, content of open files only. */
+import { dirname } from "../../platform/path.ts";
+import { ancestors } from "../../platform/real_path.ts";
 import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
 import { type GitWork, namesOf } from "./repository.ts";
 
 const MOST_COMMITS = 100;
+/** UTF-16 units of the names in one call: the system takes about two megabytes of arguments. */
+const LONGEST_LINE = 500_000;
 
 /** Submodules are never read: git would run in them, with their settings. */
 export const STATUS: readonly string[] = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
@@ -51,7 +55,8 @@ export async function diff(
   const inTree = !staged && revs.length < 2;
   const { changed, gone } = inTree ? await work.protectedChanges(paths) : { changed: [], gone: [] };
   const seen = inTree ? names.filter((name) => !work.isCovered(name)) : names;
-  return await patch(work, { names: [...changed, ...gone, ...seen], args: base, nothing: "no changes to show" });
+  const shown = [...changed, ...gone, ...seen];
+  return await patch(work, { names: shown, all: names, args: base, nothing: "no changes to show" });
 }
 
 /** Commits that `a`, or `a..b`, means; null when there is none. */
@@ -60,15 +65,30 @@ async function revsOf(work: GitWork, rev: string): Promise<string[] | null> {
   return commits.length > 2 || commits.includes(null) ? null : commits.filter((commit) => commit !== null);
 }
 
-/** The changes of open files; the others are named. */
+/**
+ * The changes of open files; the others are named. To git, a name means everything below it, too: what took the place
+ * of a directory with changes is not shown. `all` are the names of all changes.
+ */
 async function patch(
   work: GitWork,
-  { names, args, nothing }: { names: readonly string[]; args: readonly string[]; nothing: string },
+  { names, all = names, args, nothing }: {
+    names: readonly string[];
+    all?: readonly string[];
+    args: readonly string[];
+    nothing: string;
+  },
 ): Promise<ToolResult> {
-  const sorted = await work.sorted(names);
-  const notes = sorted.kept.map(({ name, reason }) => `[${shownName(name)} has changed; not shown: ${reason}]`);
-  if (sorted.open.length === 0) return work.show([nothing, ...notes].join("\n"));
-  const text = await work.ask([...args, "--", ...sorted.open]);
+  const directories = new Set([...names, ...all].flatMap((name) => ancestors(dirname(name))));
+  const { open, kept } = await work.sorted(names.filter((name) => !directories.has(name)));
+  const replaced = names.filter((name) => directories.has(name)).map((name) => ({
+    name,
+    reason: "it was a directory",
+  }));
+  const notes = [...kept, ...replaced]
+    .map(({ name, reason }) => `[${shownName(name)} has changed; not shown: ${reason}]`);
+  if (open.length === 0) return work.show([nothing, ...notes].join("\n"));
+  const isShort = open.join("\0").length < LONGEST_LINE;
+  const text = isShort ? await work.ask([...args, "--", ...open]) : null;
   return text === null ? work.failed("diff") : work.show([...notes, text].join("\n"));
 }
 

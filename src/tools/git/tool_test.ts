@@ -47,6 +47,36 @@ Deno.test(
 );
 
 Deno.test(
+  "a file that took the place of a directory shows nothing of what the directory held",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      await project.write("dir/deep/.env", "A=CANARY2\n");
+      await project.write("dir/open.txt", "open\n");
+      await git(project, "add", "-A", "-f");
+      await git(project, "commit", "-qm", "second");
+      await Deno.remove(`${project.root}/dir`, { recursive: true });
+      await project.write("dir", "x\n");
+      await project.write("pub.txt", "two\n");
+      const looks = async (...calls: GitInput[]) => {
+        for (const call of calls) {
+          const { content } = await run(project, call);
+          assert.match(content, /\[dir has changed; not shown: it was a directory\]/, JSON.stringify(call));
+          assert.match(content, /-one\n\+two/, "control");
+          assert.doesNotMatch(content, /CANARY/, JSON.stringify(call));
+        }
+      };
+      await git(project, "add", "-N", "dir");
+      await looks({ action: "diff", rev: "HEAD" });
+      await git(project, "add", "-A");
+      await looks({ action: "diff", staged: true }, { action: "diff", rev: "HEAD", paths: ["dir", "pub.txt"] });
+      await git(project, "commit", "-qm", "third");
+      await looks({ action: "show" }, { action: "diff", rev: "HEAD~1..HEAD" });
+      assert.match(await git(project, "diff", "HEAD~1", "HEAD", "--", "dir"), /CANARY2/, "control");
+    }),
+);
+
+Deno.test(
   "a renamed protected file does not come out under its new name",
   sandboxed,
   () =>
