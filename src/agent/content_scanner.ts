@@ -101,9 +101,7 @@ export class ContentScanner {
     return (local ? protection.anySoon : protection.any) !== false;
   }
 
-  /**
-   * Returns the label of a part of requests. Throws `policy_refused` for `no-cloud` and a provider that is not local.
-   */
+  /** Returns the label of a part of requests. Throws `policy_refused` for `no-cloud` and a remote provider. */
   async checkPart(
     texts: readonly string[],
     subject: ScanSubject,
@@ -179,9 +177,8 @@ export class ContentScanner {
   }
 
   /**
-   * Protects the files in these places that changed since then and hold protected content, or cannot be scanned;
-   * with `exposed`, all that changed while a program saw a protected path. Tells the person which, and
-   * returns whether there are any. Throws `home_unusable` where that cannot be remembered.
+   * Protects the files in these places that changed since then and hold protected content, or cannot be scanned; with
+   * `exposed`, all that changed. Returns whether there are any. Throws `home_unusable` where they cannot be recorded.
    */
   async protectFound(places: readonly string[], changes: ProgramChanges): Promise<boolean> {
     const { since, exposed = this.#gone === undefined ? undefined : { path: this.#gone, since } } = changes;
