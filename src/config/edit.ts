@@ -164,11 +164,11 @@ export function openDocument(start: string, path: string): ProvidersDocument {
     }
   };
   const linesOf = ({ name, provider, note }: CommentedProvider) => commentLines([name, ordered(provider)], note);
+  const has = (name: string) => Object.hasOwn(value.providers ?? {}, name);
   const providerOf = (name: string): ProviderRecord => {
-    const providers = value.providers ?? {};
-    const found = Object.hasOwn(providers, name) ? providers[name] : undefined;
+    const found = has(name) ? value.providers?.[name] : undefined;
     if (found) return found;
-    const names = Object.keys(providers);
+    const names = Object.keys(value.providers ?? {});
     throw new AgentcliError("unknown_provider", `unknown provider ${name}`, {
       hint: didYouMean(name, names) ?? `configured: ${names.slice(0, 20).join(", ") || "none"}`,
     });
@@ -194,7 +194,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
     setSetting: (key, setting) => void edit({ kind: "set", path: key.split("."), value: setting, order: KEYS.file }),
     unsetSetting: (key) => unset(key.split(".") as [string, ...string[]]),
     addProvider(name, provider, options = {}) {
-      const exists = Object.hasOwn(value.providers ?? {}, name);
+      const exists = has(name);
       if (exists && !options.replace) {
         throw new AgentcliError("config_invalid", `there is a provider ${name} already`, {
           hint: "pass --replace to replace it as a whole, or choose another name",
@@ -203,7 +203,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       edit({ kind: "set", path: ["providers", name], value: ordered(provider), order: exists ? [] : KEYS.file });
     },
     commentProvider: (entry) =>
-      !Object.hasOwn(value.providers ?? {}, entry.name) && !isCommented(read.parsed.text, entry.name) &&
+      !has(entry.name) && !isCommented(read.parsed.text, entry.name) &&
       editComments((text) => withComment(text, linesOf(entry))),
     uncommentProvider: (entry) => void editComments((text) => withoutComment(text, linesOf(entry))),
     setProviderField(name, field) {
@@ -212,18 +212,18 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       if (field.value === undefined) remove(path);
       else edit({ kind: "set", path, value: field.value, order: KEYS.provider });
     },
-    removeProvider: (name) => Object.hasOwn(value.providers ?? {}, name) && remove(["providers", name]),
+    removeProvider: (name) => has(name) && remove(["providers", name]),
     addModel(provider, model) {
       const models = providerOf(provider).models ?? [];
       const index = models.findIndex((entry) => entry.id === model.id);
-      const given = Object.entries(ordered(model)).filter(([, field]) => field !== undefined);
+      const given = ordered(model);
       if (index < 0) {
         const path = ["providers", provider, "models", models.length];
-        edit({ kind: "set", path, value: Object.fromEntries(given), order: KEYS.provider });
+        edit({ kind: "set", path, value: given, order: KEYS.provider });
         return "added";
       }
       let changed = false;
-      for (const [key, field] of given) {
+      for (const [key, field] of Object.entries(given)) {
         const path = ["providers", provider, "models", index, key];
         changed = edit({ kind: "set", path, value: field, order: KEYS.model }) || changed;
       }
