@@ -11,7 +11,7 @@ import { answerIn, type AnswerSet, describeSet, schemaOf } from "./answer.ts";
 import type { OpenText, PrivateSession, SessionRights } from "./service.ts";
 import type { ClosedQuestion, TextQuestion } from "./tools.ts";
 import { type RefusalCode, TASK_STATUSES } from "./outcome.ts";
-import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
+import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { resolve } from "../platform/path.ts";
 import { realOrNamed } from "../platform/real_path.ts";
 import { structureView } from "./structure_view.ts";
@@ -97,52 +97,27 @@ function privateSession(
   const { workspace } = opened.session;
   const turn = async (
     text: string,
-    { mentions, signal, onEvent = () => {} }: {
-      mentions: readonly string[];
-      signal: AbortSignal;
-      onEvent?: (event: TurnEvent) => void;
-    },
+    mentions: readonly string[],
+    options: { signal: AbortSignal; onEvent?: (event: TurnEvent) => void },
   ) => {
     // Protected from the first word on, whatever is read: nothing of it is sent anywhere but to a model that runs here.
     const input = { text, label: "no-cloud" as const, mentions };
-    const result = await session.prompt(input, { signal, onEvent, ask: () => Promise.resolve(null) });
+    const result = await session.prompt(input, { onEvent: () => {}, ...options, ask: () => Promise.resolve(null) });
     if (result.errorCode !== null) throw new Error(result.errors[0] ?? result.errorCode);
-    return result;
+    return result.answer;
   };
-  const run = async (
-    { question, paths }: TextQuestion,
-    { ending, signal }: { ending: string; signal: AbortSignal },
-  ) => {
-    const text = `The question:\n<question>\n${question}\n</question>\n${ending}`;
-    return (await turn(text, { mentions: paths, signal })).answer;
-  };
+  const run = ({ question, paths, ending }: TextQuestion & { ending: string }, signal: AbortSignal) =>
+    turn(`The question:\n<question>\n${question}\n</question>\n${ending}`, paths, { signal });
   return {
-    async problem(paths): Promise<RefusalCode | null> {
-      // Everything counts as protected then, which does not decide what may be changed.
-      if (changes !== undefined && workspace.protection.damaged !== null) return "unavailable";
-      for (const path of paths) {
-        const resolved = await workspace.resolve(path);
-        if ("refused" in resolved) return "path";
-        const found = workspace.ruleAt(resolved);
-        // That a file was recognized by its content is said only where it is paid for.
-        const rule = found?.copyOf === undefined ? found : null;
-        if (rule?.tier === "list-only") return "path";
-        const kind = (await workspace.status(resolved))?.kind;
-        if (changes === undefined ? kind !== "file" && kind !== "directory" : kind !== "file" && kind !== undefined) {
-          return "path";
-        }
-        if (changes?.open === false && rule === null) return "open_path";
-      }
-      return null;
-    },
+    problem: (paths) => problemWith(paths, workspace, changes),
     async answer(asked, signal) {
       const ending =
         `The answer is one of: ${describeSet(asked.set)}.\nFind it out, then say in one or two sentences ` +
         "what you found.";
-      const found = await run(asked, { ending, signal });
+      const found = await run({ ...asked, ending }, signal);
       return answerIn(await replyOf(asked, { found, opened, signal }), asked.set);
     },
-    text: (asked, signal) => run(asked, { ending: "Find the answer, then give it.", signal }),
+    text: (asked, signal) => run({ ...asked, ending: "Find the answer, then give it." }, signal),
     openText: (asked, signal) => openText(asked, { opened, signal }),
     async perform({ task, paths }, onStep, signal) {
       const text = `The task:\n<task>\n${task}\n</task>\nFiles that may be changed or created: ${paths.join(", ")}.\n` +
@@ -157,14 +132,35 @@ function privateSession(
         }
       };
       const there = await Promise.all(paths.map((path) => isThere(path, opened)));
-      const { answer } = await turn(text, { mentions: paths.filter((_, at) => there[at]), signal, onEvent });
+      const found = await turn(text, paths.filter((_, at) => there[at]), { signal, onEvent });
       const set: AnswerSet = { type: "choice", options: TASK_STATUSES };
       const asked = { question: `How did this task end: ${task}`, set };
-      const status = answerIn(await replyOf(asked, { found: answer, opened, signal }), set);
+      const status = answerIn(await replyOf(asked, { found, opened, signal }), set);
       return TASK_STATUSES.find((one) => one === status) ?? "failed";
     },
     close: () => session.close(),
   };
+}
+
+/** Returns why a question about these paths, or a task that changes them, is refused; null where it is not. */
+async function problemWith(
+  paths: readonly string[],
+  workspace: Workspace,
+  changes: SessionRights["changes"],
+): Promise<RefusalCode | null> {
+  // Everything counts as protected then, which does not decide what may be changed.
+  if (changes !== undefined && workspace.protection.damaged !== null) return "unavailable";
+  const kinds = changes === undefined ? ["file", "directory"] : ["file", undefined];
+  for (const path of paths) {
+    const resolved = await workspace.resolve(path);
+    if ("refused" in resolved) return "path";
+    const found = workspace.ruleAt(resolved);
+    // That a file was recognized by its content is said only where it is paid for.
+    const rule = found?.copyOf === undefined ? found : null;
+    if (rule?.tier === "list-only" || !kinds.includes((await workspace.status(resolved))?.kind)) return "path";
+    if (changes?.open === false && rule === null) return "open_path";
+  }
+  return null;
 }
 
 async function isThere(path: string, { session: { workspace } }: OpenSession): Promise<boolean> {
