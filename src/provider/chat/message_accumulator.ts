@@ -65,10 +65,8 @@ export class MessageAccumulator {
   #newText = "";
   /** Index of the choice that is read: with n > 1 the others come with their own, and the only one may have any. */
   #choice: number | null = null;
-  /** The text has more than white space so far. */
-  #hasText = false;
-  /** White space in front of the text, after its last line end. */
-  #indent = "";
+  /** White space in front of the text, after its last line end; null once the text has more than white space. */
+  #indent: string | null = "";
   #newReasoning = "";
   #newPieces = new Map<number, ToolPiece>();
 
@@ -117,7 +115,7 @@ export class MessageAccumulator {
     this.progress = null;
     if (this.#newReasoning !== "") deltas.push({ kind: "reasoning", text: this.#newReasoning });
     if (this.#newText !== "") deltas.push({ kind: "text", text: this.#newText });
-    this.#keepNew();
+    this.#newReasoning = this.#newText = "";
     if (this.#newPieces.size > 0) {
       for (const piece of this.#newPieces.values()) deltas.push({ kind: "tool_call", ...piece });
       this.#newPieces = new Map();
@@ -131,7 +129,6 @@ export class MessageAccumulator {
   }
 
   partial(): PartialReply {
-    this.#keepNew();
     return { text: this.#text, reasoning: this.#reasoning };
   }
 
@@ -142,12 +139,11 @@ export class MessageAccumulator {
     // `stop` with calls is common; what to do with calls is clear, whatever the reason says (rule 8).
     const finish = calls.length > 0 && (ending === "stop" || ending === "unknown") ? "tool_calls" : ending;
     const { dropped } = this.#calls;
-    const left = dropped === 0 ? {} : { droppedCalls: dropped };
     return {
       ...this.partial(),
       ...(this.#reasoningField === undefined ? {} : { reasoningField: this.#reasoningField }),
       calls,
-      ...left,
+      ...(dropped === 0 ? {} : { droppedCalls: dropped }),
       finish,
       usage: usageWith(this.usage, this.timings),
       model: this.model,
@@ -169,37 +165,29 @@ export class MessageAccumulator {
   }
 
   #reclassify(rest: string): void {
-    const text = (this.#text + this.#newText + rest).trimEnd();
-    this.#text = this.#newText = "";
-    this.#hasText = false;
-    this.#indent = "";
+    const text = (this.#text + rest).trimEnd();
+    this.#text = this.#newText = this.#indent = "";
     if (text !== "") this.#addReasoning(text);
   }
 
   /** Blank lines in front of the answer are not part of it: templates and models leave them behind the reasoning. */
   #addText(text: string): void {
-    if (!this.#hasText) {
+    if (this.#indent !== null) {
       const all = this.#indent + text;
       const start = all.length - all.trimStart().length;
-      const line = all.slice(all.lastIndexOf("\n", start - 1) + 1);
-      this.#hasText = start < all.length;
-      this.#indent = this.#hasText ? "" : line.slice(-LONGEST_INDENT);
-      if (!this.#hasText) return;
-      text = line;
+      text = all.slice(all.lastIndexOf("\n", start - 1) + 1);
+      this.#indent = start < all.length ? null : text.slice(-LONGEST_INDENT);
+      if (this.#indent !== null) return;
     }
+    this.#text += text;
     this.#newText += text;
     this.started = true;
   }
 
   #addReasoning(text: string): void {
+    this.#reasoning += text;
     this.#newReasoning += text;
     this.started = true;
-  }
-
-  #keepNew(): void {
-    this.#reasoning += this.#newReasoning;
-    this.#text += this.#newText;
-    this.#newReasoning = this.#newText = "";
   }
 }
 
