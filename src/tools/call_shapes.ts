@@ -51,13 +51,11 @@ function shapeEditor(input: Input): Shaped {
       const { command: _, ...replace } = input;
       return { name: "Edit", input: replace };
     }
-    case "insert":
-      return isString && Number.isSafeInteger(Number(line))
-        ? {
-          name: "Edit",
-          input: { ...rest, new_string: new_str ?? insert_text, start_line: Number(line) + 1, end_line: Number(line) },
-        }
-        : null;
+    case "insert": {
+      if (!isString || !Number.isSafeInteger(Number(line))) return null;
+      const place = { start_line: Number(line) + 1, end_line: Number(line) };
+      return { name: "Edit", input: { ...rest, new_string: new_str ?? insert_text, ...place } };
+    }
     case "undo_edit":
       return { problem: "Edits cannot be taken back by a call. Call Edit with the text as it was." };
     default:
@@ -84,9 +82,8 @@ function withTexts(input: Input, plain: string): Input {
   const isCode = typeof path === "string" && !HOLDS_ANYTHING.test(basename(path.trim()));
   const given: [name: string, value: unknown][] = Object.entries(input).map(([name, value]) => {
     const meant = meantParameter(name, TEXTS);
-    const isMissing = meant === "new_string" && value === null;
     if (meant === null) return [name, value];
-    const text = isMissing ? "" : joined(value);
+    const text = meant === "new_string" && value === null ? "" : joined(value);
     return [name, isCode && typeof text === "string" ? withoutFence(text) : text];
   });
   // Without a new text, `str_replace` removes the old one. Source: the documentation of the text editor tool.
@@ -210,17 +207,12 @@ function shapeSearch(input: Input): Shaped {
   return Object.keys(changed).length === 0 ? null : { name: "Grep", input: { ...input, ...changed } };
 }
 
-const STATUSES: Readonly<Record<string, string>> = {
-  ...{ done: "completed", complete: "completed", finished: "completed", x: "completed", true: "completed" },
-  ...{
-    inprogress: "in_progress",
-    doing: "in_progress",
-    active: "in_progress",
-    started: "in_progress",
-    current: "in_progress",
-  },
-  ...{ todo: "pending", open: "pending", notstarted: "pending", waiting: "pending", false: "pending", "": "pending" },
-};
+/** A status → what else models call it, without spaces and in lower case. */
+const STATUSES = Object.entries({
+  completed: ["done", "complete", "finished", "x", "true"],
+  in_progress: ["inprogress", "doing", "active", "started", "current"],
+  pending: ["todo", "open", "notstarted", "waiting", "false", ""],
+});
 
 function shapeTodos(input: Input): Shaped {
   const [only] = Object.values(input);
@@ -240,7 +232,8 @@ function todoOf(given: unknown): unknown {
   if (!isRecord(given)) return given;
   const { content = given.task ?? given.title ?? given.text ?? given.description ?? given.step ?? given.name } = given;
   const status = String(given.status ?? given.state ?? given.completed ?? given.done ?? "");
-  return { content, status: STATUSES[status.toLowerCase().replace(/[\s_-]/g, "")] ?? status };
+  const word = status.toLowerCase().replace(/[\s_-]/g, "");
+  return { content, status: STATUSES.find(([, words]) => words.includes(word))?.[0] ?? status };
 }
 
 /** Arguments that may hold a patch without being named after one. */
@@ -249,14 +242,10 @@ const PATCH_ARGUMENTS = ["patch", "diff", "input", "edit", "edits", "changes", "
 /** A patch in any argument. */
 function shapePatch(input: Input): Shaped {
   for (const [name, value] of Object.entries(input)) {
-    if (
-      typeof value !== "string" ||
-      !(isPatch(value) || (PATCH_ARGUMENTS.includes(name) && /^(?:@@|<{5,9} ?SEARCH)/m.test(value)))
-    ) continue;
-    const patch = readPatch(value);
-    if (patch === null) continue;
-    const path = pathOf(input);
-    return callOf(patch, path);
+    if (typeof value !== "string") continue;
+    const isMeant = isPatch(value) || (PATCH_ARGUMENTS.includes(name) && /^(?:@@|<{5,9} ?SEARCH)/m.test(value));
+    const patch = isMeant ? readPatch(value) : null;
+    if (patch !== null) return callOf(patch, pathOf(input));
   }
   return null;
 }
@@ -265,15 +254,16 @@ function pathOf(input: Input): unknown {
   return input.file_path ?? input.path ?? input.filePath ?? input.target_file ?? input.file ?? input.filename;
 }
 
+function fileOf(path: unknown): Input {
+  return path === undefined ? {} : { file_path: path };
+}
+
 function callOf(patch: Patch, path: unknown): Shaped {
   if (patch.kind === "problem") return patch;
   if (patch.kind === "file") return { name: "Write", input: { file_path: patch.path, content: patch.content } };
-  const file = patch.path === undefined ? path === undefined ? {} : { file_path: path } : { file_path: patch.path };
-  const [only, second] = patch.edits;
-  if (only !== undefined && second === undefined && only.old_string !== "" && only.after === undefined) {
-    return { name: "Edit", input: { ...file, ...only } };
-  }
-  return { name: "Edit", input: { ...file, edits: patch.edits } };
+  const { edits, edits: [only] } = patch;
+  const isPlain = edits.length === 1 && only?.old_string !== "" && only?.after === undefined;
+  return { name: "Edit", input: { ...fileOf(patch.path ?? path), ...isPlain ? only : { edits } } };
 }
 
 /** A list of one edit is that edit, and the list of a whole file's edits may name the file itself. */
@@ -284,8 +274,7 @@ function shapeList(input: Input): Shaped {
   const [only, second] = list;
   if (typeof only !== "object" || only === null) return null;
   if (second === undefined) return { name: "Edit", input: { ...rest, ...only } };
-  const path = pathOf(rest) ?? pathOf(only as Input);
-  return { name: "Edit", input: { ...path === undefined ? {} : { file_path: path }, edits: list } };
+  return { name: "Edit", input: { ...fileOf(pathOf(rest) ?? pathOf(only as Input)), edits: list } };
 }
 
 /** `apply_patch` as a command: with a heredoc, or with the patch as its one word. */
@@ -312,8 +301,7 @@ function shapeCommand(input: Input): Shaped {
   const rest = time === null ? others : { ...others, timeout: time };
   const [, , , heredoc, , word] = APPLY.exec(line) ?? [];
   const patch = readPatch(heredoc ?? word ?? "");
-  if (patch !== null && patch.kind !== "problem") return callOf(patch, undefined);
-  if (patch !== null) return patch;
+  if (patch !== null) return callOf(patch, undefined);
   if (Array.isArray(given) && /^apply_?patch$/i.test(String(given[0]))) {
     return shapePatch({ patch: String(given[1] ?? "") });
   }
