@@ -24,7 +24,6 @@ const BASE_OUT = Array.from({ length: GRAM }).reduce<number>((power) => Math.imu
 const SCATTER = 0x9e3779b1;
 /** Size of the filter for whole values: 2 to this power, in bits. */
 const WHOLE_BITS = 20;
-
 /** A stretch shared by text and content. `start` and `end` are offsets in the text. */
 export interface Shared {
   start: number;
@@ -78,15 +77,13 @@ class StretchTable {
   readonly #content: Uint8Array;
   readonly #length: number;
   /** Offset of each stretch plus 1; 0 is an empty slot. */
-  #slots: Uint32Array;
-  #shift: number;
+  #slots = new Uint32Array(2);
+  #shift = 31;
   #count = 0;
 
-  constructor(content: Uint8Array, { length, bits }: { length: number; bits: number }) {
+  constructor(content: Uint8Array, length: number) {
     this.#content = content;
     this.#length = length;
-    this.#slots = new Uint32Array(2 ** bits);
-    this.#shift = 32 - bits;
   }
 
   /** Returns the slot of an equal stretch, or the free slot for it. */
@@ -158,10 +155,9 @@ export class FragmentIndex {
   constructor(content: ProtectedContent) {
     this.#content = content.bytes;
     this.#wholes = content.wholes;
-    const bits = Math.max(10, Math.ceil(Math.log2(this.#content.length / STEP + 1)) + 1);
-    this.#filter = new Filter(Math.min(30, bits + 3));
-    this.#grams = new StretchTable(this.#content, { length: GRAM, bits });
-    this.#windows = new StretchTable(this.#content, { length: SHORTEST_FRAGMENT, bits: bits + 1 });
+    this.#filter = new Filter(Math.max(14, Math.min(30, Math.ceil(Math.log2(this.#content.length)) + 2)));
+    this.#grams = new StretchTable(this.#content, GRAM);
+    this.#windows = new StretchTable(this.#content, SHORTEST_FRAGMENT);
     for (let at = 0; at < this.#content.length; at += STEP) this.#add(at);
     for (const start of this.#wholes.values()) this.#wholeFilter.add(hashOf(this.#content, start, GRAM));
   }

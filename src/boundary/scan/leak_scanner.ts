@@ -63,7 +63,7 @@ export class LeakScanner {
 
   /** Protected files that could not be read, or were too large: their content is not found. Set by a check. */
   get notScanned(): readonly string[] {
-    return [...new Set([...this.#unread, ...this.#finder.content.leftOut])];
+    return [...new Set([...this.#unread, ...this.#finder.leftOut])];
   }
 
   /**
@@ -123,9 +123,9 @@ export class LeakScanner {
     if (changed.length > 0) {
       const isFirst = this.#read.size === 0;
       await this.#add(changed, { present, signal });
-      if (this.#finder.content.leftOut.length > 0 && !isFirst) {
+      if (this.#finder.leftOut.length > 0 && !isFirst) {
         // Former content must not displace current content.
-        this.#finder = new FragmentFinder(this.#finder.content.limit);
+        this.#finder = new FragmentFinder(this.#finder.limit);
         await this.#add([...present.keys()], { present, signal });
       }
       this.#judged.version = NaN;
@@ -146,7 +146,7 @@ export class LeakScanner {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
     const pause = pacer(signal);
     const bornOf = (path: string) => present.get(path)?.born || Infinity;
-    let room = this.#finder.content.limit * 0.75;
+    let room = this.#finder.limit * 0.75;
     const oldest = paths.filter((path) => bornOf(path) < Infinity).sort((one, other) => bornOf(one) - bornOf(other));
     const first = oldest.filter((path) => {
       const fits = sizeOf(path) <= room;
@@ -154,8 +154,8 @@ export class LeakScanner {
       return fits;
     });
     for (const path of new Set([...first, ...paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))])) {
-      if (!this.#finder.content.hasRoomFor(sizeOf(path))) {
-        this.#finder.content.leftOut.push(path);
+      if (!this.#finder.hasRoomFor(sizeOf(path))) {
+        this.#finder.leftOut.push(path);
         continue;
       }
       const read = readRegularFile(path, { display: path });

@@ -50,6 +50,7 @@ export class ProtectedContent {
   readonly leftOut: string[] = [];
   readonly limit: number;
 
+  /** `limit` is the most bytes to keep. */
   constructor(limit = CONTENT_LIMIT) {
     this.limit = limit;
   }
@@ -64,6 +65,7 @@ export class ProtectedContent {
     return this.#length + bytes + 1 <= this.limit;
   }
 
+  /** Adds a file; `path` is how hits name it. */
   add(path: string, bytes: Uint8Array): void {
     for (const source of formsOf(bytes)) {
       if (!this.hasRoomFor(source.length)) return void this.leftOut.push(path);
