@@ -61,7 +61,7 @@ Deno.test("a file does not go back through a link that leads out of the project"
   assert.equal(listQuarantine(home.agentcliHome).length, 1);
 });
 
-Deno.test("what an entry without the roots of its session holds is protected when it goes back", async () => {
+Deno.test("what an entry of a session whose root is gone holds is protected when it goes back", async () => {
   for (const isKept of [true, false]) {
     await using home = await temporaryHome();
     const root = await Deno.realPath(home.project);
@@ -69,8 +69,8 @@ Deno.test("what an entry without the roots of its session holds is protected whe
     const place = `${home.agentcliHome}/quarantine/20260301-101500-1`;
     await Deno.mkdir(place, { recursive: true });
     await Deno.writeTextFile(`${place}/0`, "{}\n");
-    const named = isKept ? { roots: keptRoots([root]) } : { root };
-    await Deno.writeTextFile(`${place}/index.json`, JSON.stringify({ time: 5, paths, ...named }));
+    const roots = isKept ? keptRoots([root]) : [{ path: root, inode: -1, born: 0 }];
+    await Deno.writeTextFile(`${place}/index.json`, JSON.stringify({ time: 5, paths, roots }));
     const { code, stderr } = await runInProcess(["quarantine", "restore", "20260301-101500-1"], { home });
     assert.equal(code, 0, stderr);
     assert.equal(await Deno.readTextFile(`${root}/tasks.json`), "{}\n");

@@ -73,7 +73,6 @@ export const NO_DISK: Workspace = {
   read: () => Promise.resolve(refused),
   peek: () => refused,
   lent: new Set(),
-  lend: () => {},
   noteUsed: () => {},
   takeUsed: () => [],
   status: () => Promise.resolve(null),

@@ -109,9 +109,8 @@ export function readFields(path: string): JsonRecord {
 /** Returns an entry by its id, or null. */
 export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const { time, root, roots, paths } = readFields(join(home, QUARANTINE, id, INDEX));
-  // Version 0.2.0 kept the project alone, so that nobody knows what else its session knew: it counts as gone.
-  const kept = readRoots(roots ?? (typeof root === "string" ? [{ path: root, inode: -1 }] : []));
+  const { time, roots, paths } = readFields(join(home, QUARANTINE, id, INDEX));
+  const kept = readRoots(roots);
   return typeof time === "number" && kept.length > 0 && Array.isArray(paths)
     ? { id, time, roots: kept, paths: paths.map(String) }
     : null;

@@ -56,11 +56,8 @@ export interface WatchOptions {
 
 /** How a command ended, and what the looks found. */
 export interface WatchedOutcome extends ProcessOutcome {
-  /**
-   * Protected paths that the command could see: later output was dropped, and the command was ended. Empty if a look
-   * failed, because then anything could have been exposed. Null if nothing was exposed.
-   */
-  exposed: readonly string[] | null;
+  /** A protected path that the command could see: later output was dropped, and the command was ended. */
+  exposed: string | null;
   quarantined: readonly QuarantineEntry[];
 }
 
@@ -108,7 +105,7 @@ export async function runWatched(
   const stop = new AbortController();
   const signals = [stop.signal, ...options.signal === undefined ? [] : [options.signal]];
   const quarantined: QuarantineEntry[] = [];
-  let exposed: readonly string[] | null = null;
+  let exposed: string | null = null;
   let failure: unknown = null;
   let pause = PAUSE_MS;
   const started = Date.now();
@@ -134,11 +131,11 @@ export async function runWatched(
       const report = await program.look();
       failure = null;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
-      if (report.exposed.length > 0) exposed ??= report.exposed;
+      exposed ??= report.exposed[0] ?? null;
     } catch (error) {
       // After a failed look, assume an exposure.
       failure = error;
-      exposed ??= [];
+      exposed ??= UNKNOWN_PATH;
     }
     pause = Math.max(PAUSE_MS, COST_TIMES * (performance.now() - begun));
     if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
@@ -163,7 +160,7 @@ export async function runWatched(
   await over;
   await look();
   const attempt = (work: () => unknown) => Promise.try(work).catch((error) => void (failure ??= error));
-  const [path = UNKNOWN_PATH]: readonly string[] = exposed ?? [];
+  const path: string = exposed ?? UNKNOWN_PATH;
   if (exposed !== null) await attempt(() => program.note?.keep());
   for (const entry of quarantined) {
     await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));

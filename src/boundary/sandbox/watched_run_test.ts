@@ -27,7 +27,7 @@ Deno.test(
       });
       const [[first = 0, exposure] = [], later] = judged;
       assert.ok(first >= start && exposure === undefined);
-      assert.deepEqual(outcome.exposed, exposed.length > 0 ? exposed : null);
+      assert.equal(outcome.exposed, exposed[0] ?? null);
       assert.equal(later?.[1]?.path, exposed[0]);
       assert.ok(later?.[1] === undefined || later[1].since > first, "since the look that found nothing");
     }

@@ -105,7 +105,7 @@ export class DiskWorkspace {
   /** The version of the protected set that was last recorded in the home. */
   #remembered = -1;
   readonly #used = new Set<string>();
-  /** Real paths of files outside the roots that may be read. */
+  /** Real paths of files outside the roots that tools may read: the rest of long results. */
   readonly lent = new Set<string>();
   /** Returns why the home cannot remember something of the project, or null. */
   readonly #problem = () => this.records.find(({ problem }) => problem !== null)?.problem ?? null;
@@ -234,11 +234,6 @@ export class DiskWorkspace {
     // Links can have changed since the path was resolved.
     if (!("refused" in read)) this.noteUsed({ path: path.path, real: read.real });
     return Promise.resolve(read);
-  }
-
-  /** Lets tools read one file outside the roots, by its real path: the rest of a long result. */
-  lend(path: string): void {
-    this.lent.add(path);
   }
 
   /** Notes a file whose content is used, after {@link peek} or a read by another workspace. */

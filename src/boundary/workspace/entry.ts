@@ -3,7 +3,7 @@
  * links. Loaded with the first change.
  */
 import { systemReason } from "../../platform/disk_failure.ts";
-import { type FileStatus, lstatSync, readLinkSync, realPathSync } from "../../platform/files.ts";
+import { type FileStatus, lstatSync, readLinkSync } from "../../platform/files.ts";
 import {
   type HoldOptions,
   placeDirectory,
@@ -13,6 +13,7 @@ import {
   replaceRegularFile,
 } from "../../platform/held_directory.ts";
 import { dirname, normalize, relativeTo } from "../../platform/path.ts";
+import { realOrNamed } from "../../platform/real_path.ts";
 import type { Label } from "../policy/label.ts";
 import { refuse, rootOf } from "./paths.ts";
 import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
@@ -43,17 +44,10 @@ export function entryPath(path: string, roots: Pick<Workspace, "root" | "additio
     return { refused: "outside", message: `${path} lies outside of the project` };
   }
   const display = root === roots.root ? relativeTo(root, path) : path;
-  try {
-    for (let at = dirname(path);; at = dirname(at)) {
-      const found = lstatSync(at);
-      if (found === null && dirname(at) !== at) continue;
-      const real = realPathSync(at);
-      if (real !== null && normalize(real) === at) return { path, real: path, display };
-      return refuse(display, `${at} is a link now`);
-    }
-  } catch (error) {
-    return refuse(display, systemReason(error));
-  }
+  const above = dirname(path);
+  return realOrNamed(above) === above
+    ? { path, real: path, display }
+    : refuse(display, `${above} is behind a link now`);
 }
 
 /** Returns the entry at a path from {@link entryPath}, with its label. Refuses files over `limit` bytes. */

@@ -10,7 +10,6 @@ import {
   sandboxReason,
   type SandboxRefusal,
 } from "../../boundary/sandbox/sandbox.ts";
-import { UNKNOWN_PATH } from "../../boundary/policy/protection_rule.ts";
 import { unsandboxed, type WatchedProgram, type WatchOptions } from "../../boundary/sandbox/watched_run.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -166,7 +165,7 @@ function holdsProtected({ checkWrite }: ToolContext): WatchOptions["holdsProtect
 }
 
 /** Says to the user why a command that could see a protected path was ended, and how to keep that from happening. */
-export function exposureNotice([path = UNKNOWN_PATH]: readonly string[]): { message: string; hint: string } {
+export function exposureNotice(path: string): { message: string; hint: string } {
   return {
     message:
       `${path} became protected or was replaced while the command ran, which could see it: the command was ended`,

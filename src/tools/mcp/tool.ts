@@ -189,7 +189,7 @@ async function cut(
   if (length <= limit) return text;
   const isOpen = label === "open" && context.sessionLabel === "open";
   const file = isOpen ? await offer.hub.keepResult(text) : null;
-  if (file !== null) context.workspace.lend(file);
+  if (file !== null) context.workspace.lent.add(file);
   const rest = file === null
     ? `ask ${name} for less at once`
     : `the whole result is in ${file}: Read it with offset and limit`;
