@@ -92,10 +92,10 @@ function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
 /** Opens the servers of a directory under the same rules as in a session; none is started. */
 export async function openProjectServers(host: Host) {
   const project = await findProjectContext(host);
-  const { home, userHome, projectRoot: root, configuration, localEndpoints, records } = project;
+  const { home, user, projectRoot: root, configuration, localEndpoints, records } = project;
   const { io } = host;
   const workspace = await openWorkspace({
-    ...{ root, additional: [], cwd: root, home: home.path, userHome, env: io.env, localEndpoints, records },
+    ...{ root, additional: [], cwd: root, home: home.path, user, localEndpoints, records },
     provider: { local: true, name: "agentcli" },
   });
   const projects = protectedProjects(home);

@@ -273,15 +273,14 @@ async function openProjectWorkspace(
     previous: Workspace | undefined;
   },
 ): Promise<Workspace> {
-  const { home, userHome, projectRoot, localEndpoints, records } = project;
+  const { home, user, projectRoot, localEndpoints, records } = project;
   const { provider, endpoint, place } = chosen;
   return await openWorkspace({
     root: projectRoot,
     additional: addDir.map((directory) => resolve(cwd, directory)),
     cwd,
     home: home.path,
-    userHome,
-    env: io.env,
+    user,
     localEndpoints,
     records,
     view,

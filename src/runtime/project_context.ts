@@ -2,16 +2,18 @@
 import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import { linksTo, openProject, projectRootOf, realDirectory } from "../boundary/policy/project.ts";
 import type { ProjectRecord } from "../boundary/policy/project_record.ts";
+import { gitUserOf } from "../boundary/sandbox/sandbox.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Configuration } from "../config/types.ts";
-import { type Home, openHome, userHomeOf } from "../platform/home.ts";
+import { type Home, openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { join, resolve } from "../platform/path.ts";
 import { readProjectRules } from "../config/project_file.ts";
+import type { GitUser } from "../shell/git.ts";
 
 export interface ProjectContext {
   home: Home;
-  userHome: string | undefined;
+  user: GitUser;
   configuration: Configuration;
   /** Permission rules that the user keeps for this project. */
   projectRules: readonly string[];
@@ -59,7 +61,7 @@ export async function findProjectContext(
   const projectRules = await readProjectRules(home, root);
   return {
     home,
-    userHome: userHomeOf(io),
+    user: gitUserOf(io),
     configuration,
     projectRules,
     projectRoot: root,

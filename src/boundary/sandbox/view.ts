@@ -64,7 +64,8 @@ export function buildView(request: ViewRequest, base: ViewBase) {
   ]);
   const shown = shownBy([...base.system, ...visible]);
   const cover = new Cover(shown);
-  for (const path of [...found.files, ...found.directories]) cover.add(path, { protects: true });
+  for (const path of [...found.files, ...found.directories]) cover.add(path);
+  const covered = { files: [...cover.files], directories: [...cover.directories], nameless: found.nameless };
   for (const path of [...found.special, base.home]) cover.add(path);
   for (const place of found.unjudged) cover.addUnjudged(place);
   const isAsked = (store: string) => {
@@ -74,14 +75,9 @@ export function buildView(request: ViewRequest, base: ViewBase) {
   for (const store of request.git ? [] : found.repositories) {
     if (isStore(store) && !isAsked(store)) cover.add(store);
   }
-  const covered = {
-    files: [...cover.files].filter((file) => cover.protects.has(file)),
-    directories: [...cover.directories].filter((directory) => cover.protects.has(directory)),
-    nameless: found.nameless,
-    blind: found.blind || cover.isBlind,
-  };
   const everywhere = { own: sourcesOf(visible), system: sourcesOf(base.system) };
-  for (const path of base.links.find(covered, everywhere)) cover.add(path);
+  const blind = found.blind || cover.isBlind;
+  for (const path of base.links.find({ ...covered, blind }, everywhere)) cover.add(path);
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
@@ -135,8 +131,6 @@ class Cover {
   /** Real paths. */
   readonly directories = new Set<string>();
   readonly files = new Set<string>();
-  /** Those of both that are protected. */
-  readonly protects = new Set<string>();
   readonly unjudged: UnjudgedPlace[] = [];
   /** True if some protected path cannot be reached. */
   isBlind = false;
@@ -146,7 +140,7 @@ class Cover {
   }
 
   /** Covers the target of a path, or the nearest directory above it that can be examined. */
-  add(path: string, { protects = false }: { protects?: boolean } = {}): void {
+  add(path: string): void {
     for (let at = path;; at = dirname(at)) {
       const found = standsAt(at);
       if (found === null) return;
@@ -155,9 +149,7 @@ class Cover {
         this.isBlind = true;
         this.unjudged.push({ directory: at, reason: "holds protected paths that cannot be reached" });
       }
-      (found.directory ? this.directories : this.files).add(found.real);
-      if (protects) this.protects.add(found.real);
-      return;
+      return void (found.directory ? this.directories : this.files).add(found.real);
     }
   }
 

@@ -2,9 +2,10 @@
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import { type DirectoryEntry, type FileStatus, listSync, realPathSync, statSync } from "../../platform/files.ts";
-import { isAbsolute, isWithin, normalize, relativeTo } from "../../platform/path.ts";
+import { isWithin, normalize, relativeTo } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
+import type { GitUser } from "../../shell/git.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
 import { endpointsThatCount, linksTo, realDirectory, recordSeen } from "../policy/project.ts";
@@ -42,10 +43,8 @@ interface WorkspaceOptions {
   cwd: string;
   /** The tool's own home: never read, never written by tools. */
   home: string;
-  /** The user's home. Without an absolute one, files named like start-up files are write-protected everywhere. */
-  userHome?: string | undefined;
-  /** Our environment, which tells where git's settings are. */
-  env?: (name: string) => string | undefined;
+  /** Whose start-up files and settings of git are write-protected; by default, files named like them are everywhere. */
+  user?: GitUser;
   /** The values of `local-endpoints:` that have an effect, from `openProject`. */
   localEndpoints: readonly string[];
   /** The records in the home: of the root first, then of the additional directories; none without a home. */
@@ -80,7 +79,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     cwd: realDirectory(options.cwd),
     additional: options.additional.map(realDirectory),
   });
-  for (const link of linksTo([options.cwd, ...options.additional], options)) workspace.protection.rule(link);
+  for (const link of linksTo([options.cwd, ...options.additional], options.user ?? {})) workspace.protection.rule(link);
   await workspace.refresh();
   return workspace;
 }
@@ -90,8 +89,6 @@ export class DiskWorkspace {
   readonly #options: WorkspaceOptions;
   /** Folded. */
   readonly #home: string;
-  /** A real path. */
-  readonly #userHome: string | null;
   /** As in {@link WorkspaceOptions}, real paths. */
   readonly root: string;
   readonly additional: readonly string[];
@@ -112,13 +109,12 @@ export class DiskWorkspace {
 
   /** Its directories are real paths. */
   constructor(options: WorkspaceOptions) {
-    const { root, additional, cwd, records = [], protection, userHome = "" } = this.#options = options;
+    const { root, additional, cwd, records = [], protection } = this.#options = options;
     this.root = root;
     this.additional = additional;
     this.cwd = cwd;
     this.records = records;
     this.#home = foldedPath(realOrNamed(normalize(options.home)));
-    this.#userHome = isAbsolute(userHome) ? realOrNamed(normalize(userHome)) : null;
     this.local = options.provider.local;
     this.#localEndpoints = options.localEndpoints;
     const roots = [root, ...additional];
@@ -155,7 +151,6 @@ export class DiskWorkspace {
 
   /** Called before each tool call: rereads what other sessions recorded, and records that the project was seen. */
   async beforeCall(): Promise<void> {
-    this.protection.checkRoots();
     await this.protection.reread();
     // What a model reads is stored before the next request refreshes the rules.
     this.protection.refresh();
@@ -322,7 +317,7 @@ export class DiskWorkspace {
   /** Returns why no tool may change a path, by any name, in a few words, or null. */
   writeProtection(path: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
     const { roots, markers } = this.protection;
-    return writeProtectionOnDisk(path, { roots, markers, user: { userHome: this.#userHome, env: this.#options.env } });
+    return writeProtectionOnDisk(path, { roots, markers, user: this.#options.user ?? { userHome: null } });
   }
 
   /** Creates or replaces a file and its parent directories. Writes through no link; keeps the mode of an old file. */

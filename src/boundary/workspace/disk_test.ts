@@ -28,7 +28,7 @@ async function inProject(work: (place: Place) => Promise<void>): Promise<void> {
           additional: more.additional ?? [],
           cwd: more.cwd ?? root,
           home: `${directory}/home/.agentcli`,
-          userHome: `${directory}/home`,
+          user: { userHome: `${directory}/home` },
           localEndpoints: findMarkers(root).standingEndpoints,
           provider: { local: more.local ?? true, name: "prov" },
         }),
@@ -379,7 +379,7 @@ Deno.test("the tool's own home is neither read, listed nor written, even when it
       additional: [],
       cwd: root,
       home: `${root}/.agentcli`,
-      userHome: root,
+      user: { userHome: root },
       localEndpoints: findMarkers(root).standingEndpoints,
       provider: { local: true, name: "prov" },
     });

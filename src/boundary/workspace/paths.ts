@@ -1,7 +1,8 @@
 /** Resolves paths as models write them to places inside the roots, and checks whether a place can be written. */
 import { systemReason } from "../../platform/disk_failure.ts";
 import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
-import { basename, dirname, isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
+import { isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
+import { ancestors } from "../../platform/real_path.ts";
 import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
 /** Where paths may lead. All paths are real. */
@@ -27,18 +28,11 @@ function textProblem(path: string, roots: Roots): Refusal | null {
 
 /** Returns the path with links resolved. The end of the path need not exist. */
 function realOf(path: string, given: string): string | Refusal {
-  const missing: string[] = [];
-  for (let at = path;;) {
-    if (lstatSync(at) !== null) {
-      const real = realPathSync(at);
-      if (real !== null) return join(normalize(real), ...missing);
-      return { refused: "absent", message: `${given} is a link that leads nowhere; choose another path` };
-    }
-    const up = dirname(at);
-    if (up === at) return path;
-    missing.unshift(basename(at));
-    at = up;
-  }
+  const at = ancestors(path).find((place) => lstatSync(place) !== null);
+  if (at === undefined) return path;
+  const real = realPathSync(at);
+  if (real !== null) return join(normalize(real), path.slice(at.length));
+  return { refused: "absent", message: `${given} is a link that leads nowhere; choose another path` };
 }
 
 /** Returns whether the first or second name of a path does not exist. Looks no deeper: a model learns nothing more. */

@@ -22,7 +22,7 @@ Deno.test(
           additional: [],
           cwd: root,
           home: `${base}/home`,
-          userHome: `${base}/user`,
+          user: { userHome: `${base}/user` },
           localEndpoints: findMarkers(root).standingEndpoints,
           provider: { local: true, name: "p" },
         });

@@ -28,9 +28,9 @@ export async function projectCommands(
   { io, globals: { cwd } }: Context,
 ): Promise<ClientCommand[]> {
   const project = await findProjectContext({ io, cwd }, options);
-  const { home, userHome, projectRoot: root, localEndpoints, records } = project;
+  const { home, user, projectRoot: root, localEndpoints, records } = project;
   const workspace = await openWorkspace({
-    ...{ root, additional: [], cwd: root, home: home.path, userHome, env: io.env, localEndpoints, records },
+    ...{ root, additional: [], cwd: root, home: home.path, user, localEndpoints, records },
     provider: { local: false, name: "a client" },
   });
   return await ofProject(sourceOf(workspace, await policyOf(options, project)));
