@@ -126,7 +126,7 @@ for (const where of ["read", "write"] as const) {
       const settings = { sandbox: { [where]: [other] } };
       const played = await stage.play("rem", { script: [ask(want("shell", { command })), say("ok")], args, settings });
       const value = await saving;
-      assert.match(played.results[0] ?? "", /redacted/);
+      assert.match(played.results[0] ?? "", /redacted/, played.done.stderr);
       assert.ok(!played.sent.includes(value), played.results.join("\n"));
     });
   }

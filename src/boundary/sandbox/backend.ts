@@ -78,15 +78,10 @@ const TRUSTED_PLACES = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/wrappers
  */
 export function trustedProgram(
   name: string,
-  options: { places?: readonly string[]; owner?: number } = {},
+  { places = TRUSTED_PLACES, owner = 0 }: { places?: readonly string[] | undefined; owner?: number } = {},
 ): string | null {
-  for (const place of options.places ?? TRUSTED_PLACES) {
-    const real = realOrNull(`${place}/${name}`);
-    if (real === null) continue;
-    const owner = options.owner ?? 0;
-    if (ownedBy(owner, real) && ownedBy(owner, dirname(real))) return real;
-  }
-  return null;
+  const found = places.map((place) => realOrNull(`${place}/${name}`)).filter((real) => real !== null);
+  return found.find((real) => ownedBy(owner, real) && ownedBy(owner, dirname(real))) ?? null;
 }
 
 function ownedBy(owner: number, path: string): boolean {

@@ -55,7 +55,9 @@ export function seatbeltBackends({ home }: BackendOptions): SandboxBackend[] {
       // The profile language has no escape for control characters.
       // deno-lint-ignore no-control-regex -- control characters are what is searched for
       if (plan.steps.some(({ path }) => /[\x00-\x1f]/.test(path))) return null;
-      const argv: [string, ...string[]] = [SANDBOX_EXEC, "-p", seatbeltProfile(plan, home), ...plan.argv];
+      // It has no option for the working directory.
+      const inside = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', plan.cwd, ...plan.argv];
+      const argv: [string, ...string[]] = [SANDBOX_EXEC, "-p", seatbeltProfile(plan, home), ...inside];
       return { argv, env: { ...plan.env, HOME: TEMPORARY, TMPDIR: TEMPORARY } };
     },
   }];

@@ -7,7 +7,7 @@ import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly, realOrNull } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
 import { lastingIdentityOf } from "../policy/identity.ts";
-import { ARCHIVE_NAME, type Listing } from "../policy/listing.ts";
+import { ARCHIVE_NAME } from "../policy/listing.ts";
 import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
@@ -23,9 +23,9 @@ export interface WatchedFiles {
   known: ReadonlyMap<string, string>;
 }
 
-/** Finds the watched files. Unchanged directories are not judged again. */
+/** Finds the watched files. Judges each name once. */
 export class StartedLater {
-  readonly #judged = new WeakMap<Listing, readonly string[]>();
+  readonly #judged = new Map<string, boolean>();
   readonly #userHome: string | null;
 
   /** `userHome` as for `commandProtection`. */
@@ -54,7 +54,7 @@ export class StartedLater {
     };
     for (const listing of listings) {
       if (listing.settings.length === 0 || !isOwn(listing.directory)) continue;
-      const settings = this.#settingsOf(listing);
+      const settings = listing.settings.filter((path) => this.#decides(path));
       for (const path of settings) add(path);
       for (const path of listing.dotLinks) {
         const behind = settings.includes(path) ? [] : this.#settingsBehind(path);
@@ -73,12 +73,6 @@ export class StartedLater {
     return outermost(now.filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
   }
 
-  #settingsOf(listing: Listing): readonly string[] {
-    const settings = this.#judged.get(listing) ?? listing.settings.filter((path) => this.#decides(path));
-    this.#judged.set(listing, settings);
-    return settings;
-  }
-
   /** Returns the names of settings in a directory that a link leads to: an editor follows it. */
   #settingsBehind(link: string): string[] {
     const names = (quietly(() => entriesSync(link)) ?? []).map(({ name }) => name);
@@ -87,6 +81,9 @@ export class StartedLater {
 
   /** A marker can only tighten the rules. */
   #decides(path: string): boolean {
-    return foldedName(basename(path)) !== MARKER_NAME && commandProtection(path, this.#userHome) !== null;
+    const isMarker = foldedName(basename(path)) === MARKER_NAME;
+    const decides = this.#judged.get(path) ?? (!isMarker && commandProtection(path, this.#userHome) !== null);
+    this.#judged.set(path, decides);
+    return decides;
   }
 }

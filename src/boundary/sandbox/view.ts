@@ -3,7 +3,7 @@ import { systemReason } from "../../platform/disk_failure.ts";
 import { isForbidden, lstatSync, realPathSync } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { outermost, realOrNull } from "../../platform/real_path.ts";
-import { ARCHIVE_NAME, NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
+import { ARCHIVE_NAME, type UnjudgedPlace } from "../policy/listing.ts";
 import { describeRule, type ProtectionRule, repairOf } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
@@ -53,8 +53,6 @@ export function buildView(request: ViewRequest, base: ViewBase) {
   const roots = [request.root, ...request.additional];
   const wide = roots.find((root) => NO_ROOT.includes(root));
   if (wide !== undefined) return refuse(`${wide} is too much of the disk to run commands on`);
-  const unnamed = roots.find((root) => root.includes(NO_UTF8));
-  if (unnamed !== undefined) return refuse("the path of the project is not UTF-8", "rename its directories");
   const home = homeOf(request, base);
   const visible = byDepth([
     ...base.bound,
