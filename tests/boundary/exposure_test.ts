@@ -117,7 +117,8 @@ for (const where of ["read", "write"] as const) {
       await using stage = await openStage();
       const other = `${stage.home.root}/other`;
       await stage.write(`${other}/.agentclisecret`, "no-cloud: .env\n");
-      await stage.write(`${other}/lib/open.txt`, "open text\n");
+      // Too short to be found: on a slow machine the file is protected too, and the result shows it.
+      await stage.write(`${other}/lib/open.txt`, "open\n");
       if (known) await stage.plant(`${other}/lib/.env`, "other");
       await stage.play("loc", { cwd: other, script: [say("hi")] });
       const file = `"${other}/lib/.env"`;
