@@ -4,7 +4,7 @@ import { command, flag, group, list, text } from "./command.ts";
 export const quarantineCommand = group({
   brief: "List and restore files that were quarantined because they could run code later",
   detail:
-    "In a project with protected paths, a command run by a model may not create hooks, editor or assistant settings, or repositories: other programs run their content without asking, with your permissions. Such files are moved to quarantine/ in the home after the command; nothing is deleted. Files that you created at the same time are moved, too.",
+    "In a project with protected paths, a command run by a model may not create hooks, editor or assistant settings, or repositories: other programs run their content without asking, with your permissions. A command that makes one is ended, and the files are moved to quarantine/ in the home; nothing is deleted. Files that you created at the same time are moved, too.",
   commands: {
     list: command({
       brief: "List quarantined files, oldest first",
@@ -27,7 +27,7 @@ export const SANDBOX_OPTIONS = {
 export const sandboxCommand = command({
   brief: "Run a command in the sandbox, without the project's protected paths",
   detail:
-    "The command sees the project without its protected paths and repositories, the system read-only, the directories in sandbox.read and sandbox.write, and the usual environment variables plus those in sandbox.env. Its output goes through pipes, is shown within half a second in most projects, and ends with the command if a path becomes protected, or a protected one is replaced, meanwhile (exit 6). Its exit code is passed on. If no sandbox is available, it does not run (exit 6). Files it creates that could run code later are moved to quarantine, see agentcli quarantine.",
+    "The command sees the project without its protected paths and repositories, the system read-only, the directories in sandbox.read and sandbox.write, and the usual environment variables plus those in sandbox.env. Its output goes through pipes, is shown within half a second in most projects, and ends with the command if a path becomes protected, or a protected one is replaced, meanwhile (exit 6). Its exit code is passed on. If no sandbox is available, it does not run (exit 6). If it creates files that could run code later, it is ended, and they are moved to quarantine, see agentcli quarantine.",
   arguments: [{
     name: "command",
     brief: "A program and its arguments, or a shell command as one word, after --",

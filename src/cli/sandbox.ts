@@ -76,9 +76,7 @@ export async function run(
   if (exposed === null) {
     const hidden = code === 0 ? null : hiddenProgramNotice(end, { io, cwd, roots: [root], settings });
     if (hidden !== null) await notice(context, hidden);
-    if (ended === "abort" && quarantined.length > 1) {
-      await warn(context, "the command was ended, since it made such files again and again");
-    }
+    if (ended === "abort" && quarantined !== null) await warn(context, "the command was ended when it made that");
     if (unread !== null) throw unread;
     return code;
   }

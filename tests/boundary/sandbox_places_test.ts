@@ -373,7 +373,7 @@ Deno.test(
       project.write(".gitmodules", "[submodule]\n");
       project.write("notes.txt", "notes\n");
       project.write(".agentclisecret2", "x\n");
-      const { quarantined } = await sandboxed.look();
+      const quarantined = await sandboxed.quarantine((await sandboxed.look()).planted);
       assert.deepEqual(quarantined?.paths.toSorted(), [`${project.root}/.gitmodules`, `${project.root}/upstream/.git`]);
       assert.equal(project.read("upstream/README"), "theirs\n");
       const { restoreQuarantined } = await import("../../src/cli/quarantine.ts");

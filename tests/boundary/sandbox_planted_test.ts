@@ -270,27 +270,21 @@ Deno.test(
     }),
 );
 
-Deno.test("settings that run by themselves are moved away while the command runs", bubblewrap, async () => {
-  await using stage = await openStage();
-  const names = [".vscode/tasks.json", ".cursor/hooks.json", ".mcp.json", ".envrc"];
-  const making = names.map((name) => `mkdir -p $(dirname ${name}); echo '{}' > ${name}`).join("; ");
-  const script = `${making}; echo made; for i in $(seq 500); do [ -e go ] && exit 0; sleep 0.02; done; exit 1`;
-  await using program = startProgram(["sandbox", "--", "sh", "-c", script], { home: stage.home });
-  await program.stdout.until(/made/);
-  for (const name of names) await assert.rejects(Deno.stat(`${stage.project}/${name}`), Deno.errors.NotFound);
-  await stage.write("go", "");
-  const { code, stderr } = await program.finished;
-  assert.equal(code, 0, stderr);
-  assert.match(stderr, /\.cursor[^]*moved to quarantine/);
-});
-
-Deno.test("a command that makes such settings again and again is ended", bubblewrap, async () => {
-  await using stage = await openStage();
-  const script = "for i in $(seq 3000); do echo '{}' > .mcp.json; echo made; sleep 0.02; done";
-  const { stderr } = await runProgram(["sandbox", "--", "sh", "-c", script], { home: stage.home });
-  assert.match(stderr, /\.mcp\.json[^]*moved to quarantine[^]*ended, since it made such files again and again/);
-  await assert.rejects(Deno.stat(`${stage.project}/.mcp.json`), Deno.errors.NotFound);
-});
+Deno.test(
+  "a command that makes settings that run by themselves is ended, and they are moved away",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const names = [".vscode/tasks.json", ".cursor/hooks.json", ".mcp.json", ".envrc"];
+    const making = names.map((name) => `mkdir -p $(dirname ${name}); echo '{}' > ${name}`).join("; ");
+    const script = `${making}; for i in $(seq 3000); do echo '{}' > .mcp.json; echo made; sleep 0.02; done; touch ran`;
+    const { stderr } = await runProgram(["sandbox", "--", "sh", "-c", script], { home: stage.home });
+    assert.match(stderr, /\.cursor[^]*moved to quarantine[^]*ended when it made that/);
+    for (const name of [...names, "ran"]) {
+      await assert.rejects(Deno.stat(`${stage.project}/${name}`), Deno.errors.NotFound, name);
+    }
+  },
+);
 
 /** A disk other than that of temporary directories. */
 const OTHER_DISK = "/dev/shm";
@@ -359,16 +353,16 @@ Deno.test(
       const script = [ask(want("read", { path: ".env" })), ask(want("shell", { command })), say("Done.")];
       const local = await stage.play("loc", { script, args: ["--permission-mode", "bypassPermissions"] });
       const [, id = ""] = /agentcli quarantine restore (\S+)/.exec(local.done.stderr) ?? [];
+      // What it holds is in no file any more that a line of the marker covers.
+      await stage.write(".env", "API_TOKEN=another\n");
       const back = await stage.play("loc", { argv: ["quarantine", "restore", id], script: [] });
       assert.equal(await Deno.readTextFile(`${stage.project}/.vscode/tasks.json`), `${text}\n`, back.done.stderr);
-      // What it held is in no file any more that a line of the marker covers.
-      await stage.write(".env", "API_TOKEN=another\n");
       const reads = [ask(want("read", { path: ".vscode/tasks.json" })), say("Done.")];
       const remote = await stage.play("rem", { script: reads });
       assert.equal(remote.sent.includes(text), text !== canary, remote.done.stderr);
       if (text === canary) {
         assert.match(
-          back.done.stderr,
+          local.done.stderr,
           /protected from now on, since they hold protected content: .*tasks/,
         );
       }

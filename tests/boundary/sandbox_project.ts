@@ -19,7 +19,7 @@ import { plainDirectory } from "../helpers/plain_directory.ts";
 export interface Ran {
   text: string;
   code: number;
-  report: Awaited<ReturnType<WatchedProgram["look"]>>;
+  report: { quarantined: Awaited<ReturnType<WatchedProgram["quarantine"]>>; exposed: string[] };
 }
 
 /** `hide` takes the place of what is protected in the project. */
@@ -144,9 +144,10 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       const rule = JSON.stringify(protection.rule(root));
       if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}; the rule of the root: ${rule}`);
       const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
-      const report = await sandboxed.look();
+      const { planted, exposed } = await sandboxed.look();
+      const quarantined = await sandboxed.quarantine(planted);
       await sandboxed.note?.remove();
-      return { ...ran, report };
+      return { ...ran, report: { quarantined, exposed } };
     },
     async unsandboxed(command) {
       return (await start(["/bin/bash", "-c", command], { cwd: root, env: { PATH, HOME: userHome } })).text;

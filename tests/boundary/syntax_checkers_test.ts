@@ -59,7 +59,8 @@ Deno.test("what changed while a checker could see a protected path is protected"
       wrapCommand: () =>
         Promise.resolve({
           ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], note: null, roots: [] },
-          look: () => Promise.resolve({ quarantined: null, exposed: ["/project/.env"] }),
+          look: () => Promise.resolve({ planted: [], exposed: ["/project/.env"] }),
+          quarantine: () => Promise.resolve(null),
         }),
     };
     await writeTool.run({ file_path: "other.py", content: SECRET }, {

@@ -102,10 +102,10 @@ export async function openSandbox(
         // A file replaced from outside is no longer covered by its mount, so the command can read it; the same is true
         // of a file that became protected meanwhile.
         const seen = [...identitiesOf(now)].filter(([path, file]) => covered.get(path) !== file);
-        const made = before === null ? [] : startedLater.madeSince(before, now);
-        const quarantined = await quarantine(made, { home, roots: protection.kept, now: Date.now() });
-        return { quarantined, exposed: seen.map(([path]) => path) };
+        const planted = before === null ? [] : startedLater.madeSince(before, now);
+        return { planted, exposed: seen.map(([path]) => path) };
       },
+      quarantine: (paths) => quarantine(paths, { home, roots: protection.kept, now: Date.now() }),
     };
   };
 }

@@ -103,6 +103,7 @@ export async function recoverUnfinished(
     const isRunning = typeof process === "string" && await processIdentity(parseInt(process)) === process;
     if (isRunning && exposed === undefined) continue;
     const judge = await openJudge(kept);
+    await judge.protectFound(places, { since, exposed });
     // The note names paths: in a project that was moved, it does not tell what was there before.
     if (watched !== undefined && project === kept[0]?.path) {
       const protection = await ProtectedSet.open(places, judge);
@@ -112,7 +113,6 @@ export async function recoverUnfinished(
       const holds = (text: string) => judge.holds([text]);
       if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holds));
     }
-    await judge.protectFound(places, { since, exposed });
     await removeFile(path);
   }
   return notices;

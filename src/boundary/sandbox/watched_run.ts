@@ -20,8 +20,6 @@ const COST_TIMES = 4;
 const QUIET_MS = 1_000;
 /** Bytes of output that wait for a look; beyond them the command has to wait. */
 const MOST_HELD = 1024 * 1024;
-/** A command is ended after this many quarantines. */
-const MOST_QUARANTINED = 10;
 
 /** A program, ready to start, with what watches it. */
 export interface WatchedProgram {
@@ -32,10 +30,12 @@ export interface WatchedProgram {
   /** Real paths of the directories in which what it changed is judged. */
   roots: readonly string[];
   /**
-   * Called while the program runs and after it ends: quarantines what it must not create, and returns the paths that it
-   * can see now, hidden ones that were replaced and newly protected ones. If it throws, assume that there are some.
+   * Called while the program runs and after it ends. Returns what it made that could run code later, and the protected
+   * paths that it can see now: replaced and new ones. If it throws, assume that there are some.
    */
-  look(): Promise<{ quarantined: QuarantineEntry | null; exposed: string[] }>;
+  look(): Promise<{ planted: readonly string[]; exposed: string[] }>;
+  /** Moves paths to quarantine. Called when the program has ended: it could move directories meanwhile. */
+  quarantine(paths: readonly string[]): Promise<QuarantineEntry | null>;
   /** Removed when everything that the program changed is protected as it has to be; null without a sandbox. */
   note: ProgramNote | null;
 }
@@ -58,7 +58,8 @@ export interface WatchOptions {
 export interface WatchedOutcome extends ProcessOutcome {
   /** A protected path that the command could see: later output was dropped, and the command was ended. */
   exposed: string | null;
-  quarantined: readonly QuarantineEntry[];
+  /** What it made that could run code later. A look that finds such a file ends the program. */
+  quarantined: QuarantineEntry | null;
 }
 
 /** Output since the start of the last look; it is passed on when a later look finds nothing. */
@@ -87,8 +88,9 @@ export function unsandboxed(
     note: null,
     async look() {
       const reason = await sandboxReason({ workspace, sandbox });
-      return { quarantined: null, exposed: reason === null || reason === accepted ? [] : [UNKNOWN_PATH] };
+      return { planted: [], exposed: reason === null || reason === accepted ? [] : [UNKNOWN_PATH] };
     },
+    quarantine: () => Promise.resolve(null),
   };
 }
 
@@ -104,7 +106,8 @@ export async function runWatched(
 ): Promise<WatchedOutcome> {
   const stop = new AbortController();
   const signals = [stop.signal, ...options.signal === undefined ? [] : [options.signal]];
-  const quarantined: QuarantineEntry[] = [];
+  let planted: readonly string[] = [];
+  let quarantined: QuarantineEntry | null = null;
   let exposed: string | null = null;
   let failure: unknown = null;
   let pause = PAUSE_MS;
@@ -130,7 +133,7 @@ export async function runWatched(
     try {
       const report = await program.look();
       failure = null;
-      if (report.quarantined !== null) quarantined.push(report.quarantined);
+      planted = report.planted;
       exposed ??= report.exposed[0] ?? null;
     } catch (error) {
       // After a failed look, assume an exposure.
@@ -138,7 +141,7 @@ export async function runWatched(
       exposed ??= UNKNOWN_PATH;
     }
     pause = Math.max(PAUSE_MS, COST_TIMES * (performance.now() - begun));
-    if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
+    if (exposed !== null || planted.length > 0) stop.abort();
     if (exposed === null) {
       since = start;
       // A slow reader delays the command, never the next look.
@@ -162,11 +165,13 @@ export async function runWatched(
   const attempt = (work: () => unknown) => Promise.try(work).catch((error) => void (failure ??= error));
   const path: string = exposed ?? UNKNOWN_PATH;
   if (exposed !== null) await attempt(() => program.note?.keep());
-  for (const entry of quarantined) {
-    await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));
-  }
+  // What goes to quarantine is judged, too: the user can put it back.
   await attempt(() => protectChanges?.(roots, { since: started }));
   if (exposed !== null) await attempt(() => protectChanges?.(roots, { since: started, exposed: { path, since } }));
+  await attempt(async () => {
+    quarantined = await program.quarantine(planted);
+    if (quarantined !== null) await notify?.(await quarantineNotice(name, quarantined, holdsProtected));
+  });
   await attempt(() => failure === null ? program.note?.remove() : program.note?.keep());
   const outcome = await running;
   await passing;

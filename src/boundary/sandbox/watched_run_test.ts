@@ -16,7 +16,8 @@ Deno.test(
         cwd: "/",
         roots: ["/project"],
         note: null,
-        look: () => Promise.resolve({ quarantined: null, exposed: ++looks > 1 ? exposed : [] }),
+        look: () => Promise.resolve({ planted: [], exposed: ++looks > 1 ? exposed : [] }),
+        quarantine: () => Promise.resolve(null),
       }, {
         name: "the command",
         notify: undefined,
@@ -33,3 +34,26 @@ Deno.test(
     }
   },
 );
+
+Deno.test("what a program made is judged and quarantined once, after its end", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const steps: string[] = [];
+  const entry = { id: "1", time: 0, roots: [], paths: ["/project/.envrc"] };
+  const outcome = await runWatched({
+    ...{ argv: ["/bin/sh", "-c", "echo made; exec sleep 60"], env: {}, cwd: "/", roots: ["/project"], note: null },
+    look: () => Promise.resolve(void steps.push("look")).then(() => ({ planted: entry.paths, exposed: [] })),
+    quarantine: (paths) => Promise.resolve(void steps.push(`quarantine ${paths}`)).then(() => entry),
+  }, {
+    name: "the command",
+    notify: (text) => steps.push(text),
+    holdsProtected: undefined,
+    protectChanges: () => Promise.resolve(void steps.push("judge")),
+    onOutput: () => {},
+    timeoutMs: 60_000,
+  });
+  assert.equal(outcome.ended, "abort");
+  assert.equal(outcome.quarantined, entry);
+  assert.deepEqual(steps.slice(0, -1), ["look", "look", "judge", "quarantine /project/.envrc"]);
+  assert.match(steps.at(-1) ?? "", /the command made \/project\/\.envrc.*quarantine restore 1/);
+});

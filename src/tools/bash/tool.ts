@@ -75,10 +75,11 @@ async function runCommand(
   const { exposed } = outcome;
   const text = output.text();
   const notes = ready.notices.map((notice) => `[${notice}]`);
-  for (const { paths } of outcome.quarantined) {
-    notes.push(`[moved to quarantine, since only the user may create them: ${paths.join(", ")}]`);
+  if (outcome.quarantined !== null) {
+    const paths = outcome.quarantined.paths.join(", ");
+    notes.push(`[moved to quarantine, since only the user may create them: ${paths}]`);
+    if (outcome.ended === "abort") notes.push("[the command was ended when it made them]");
   }
-  if (outcome.ended === "abort" && exposed === null) notes.push("[ended: it made such files again and again]");
   if (exposed !== null) {
     notes.push(REDACTED);
     const { message, hint } = exposureNotice(exposed);
