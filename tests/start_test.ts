@@ -18,7 +18,7 @@ async function loadedByTurn(): Promise<string[]> {
   await Deno.utime(`${home.agentcliHome}/providers.yaml`, 1, 1);
   let asked = Infinity;
   // On a busy machine the server may answer too late to be remembered.
-  for (let run = 0; asked > 1 && run < 5; run++) {
+  for (let run = 0; asked > 1 && run < 30; run++) {
     const before = server.requests.length;
     await runInProcess(["run", "Hello"], { home });
     asked = server.requests.length - before;
