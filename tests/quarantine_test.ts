@@ -97,5 +97,5 @@ Deno.test("whoever restores a file while a command may be running hears that it 
   await noteProgram(home.agentcliHome, { roots: keptRoots([root]), written: [] });
   const { code, stderr } = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /restored .*\.vscode[^]*a command that is running there ends, and it goes/);
+  assert.match(stderr, /restored .*\.vscode[^]*a command that runs there ends, and it goes/);
 });

@@ -51,7 +51,10 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   await print(context, { json: { id, restored, blocked } });
   for (const path of globals.json ? [] : restored) await notice(context, `restored ${path}`);
   if (isRunning && restored.length > 0 && !globals.json) {
-    await notice(context, "a command that is running there ends, and it goes to quarantine again: restore it after that command");
+    await notice(
+      context,
+      "a command that runs there ends, and it goes to quarantine again: restore it after that command",
+    );
   }
   for (const path of globals.json ? [] : blocked) {
     const kept = join(home.path, QUARANTINE, id, String(entry.paths.indexOf(path)));

@@ -58,7 +58,7 @@ export interface WatchOptions {
 export interface WatchedOutcome extends ProcessOutcome {
   /** A protected path that the command could see: later output was dropped, and the command was ended. */
   exposed: string | null;
-  /** What it made that could run code later. A look that finds such a file ends the program. */
+  /** The files that it made and that could run code later. A look that finds one ends the program. */
   quarantined: QuarantineEntry | null;
 }
 
