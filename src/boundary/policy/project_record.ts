@@ -13,7 +13,6 @@ import { type Identity, identityAt, lastingIdentityOf, rootKey } from "./identit
 import {
   type DerivedFile,
   emptyRecord,
-  isLeftOutside,
   isOpen,
   joined,
   knownProjects,
@@ -107,7 +106,7 @@ export class ProjectRecord {
 
   /** Rules that the user revoked, here or in the main tree; what they named may stand in that commit. */
   get revoked(): readonly MarkerLines[] {
-    return this.#all.flatMap(({ revoked = [] }) => revoked);
+    return this.#all.flatMap(({ revoked }) => revoked);
   }
 
   /** The values of `local-endpoints:` that the user trusted, or that the marker had when the project was first seen. */
@@ -148,22 +147,18 @@ export class ProjectRecord {
   }
 
   /**
-   * Applies `secrets trust`: the current markers become the rules, these endpoints are trusted (`confirmed` ones also
-   * beside other markers), and these files are released. For a project without markers, only the fact that it was seen
-   * remains, and files that nobody released.
+   * Applies `secrets trust`: the current markers become the rules, and these endpoints are trusted (`confirmed` ones
+   * also beside other markers). For a project without markers, only the fact that it was seen remains, and its copies.
    */
   async trust(
-    { markers, endpoints, confirmed, released }:
-      & Pick<RecordData, "markers" | "endpoints" | "confirmed">
-      & { released: readonly string[] },
+    { markers, endpoints, confirmed }: Pick<RecordData, "markers" | "endpoints" | "confirmed">,
   ): Promise<void> {
     await this.#change((data) => {
       const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];
       const allowed = markers.length === 0 ? [] : data.allowed;
-      const revoked = joined(data.revoked ?? [], data.markers);
+      const revoked = joined(data.revoked, data.markers);
       return tightened({ ...data, markers: [], revoked, endpoints, confirmed: named, allowed }, { markers });
     });
-    await this.release(released);
   }
 
   async trustEndpoint(value: string): Promise<void> {
@@ -241,7 +236,12 @@ export class ProjectRecord {
       found.some(({ data, at, isThere }) => isThere && at === place && data.root === place);
     this.#others = found.filter((one) => one !== mine && !taken.includes(one)).map(({ data, at, isThere }) => {
       const isNear = near.includes(at) || isWithin(root, at);
-      if (!isNear || !isThere && isReplaced(at)) return leftIn(root, data);
+      if (!isNear || !isThere && isReplaced(at)) {
+        // What its commands left here by `sandbox.write` counts. Only its own project follows a link.
+        const isLeft = ({ path, isTarget }: DerivedFile) =>
+          isTarget !== true && isWithin(root, path) && !isWithin(data.root, path);
+        return { ...emptyRecord(data.root, data), id: data.id, derived: data.derived.filter(isLeft) };
+      }
       const here = placedAt(at, data);
       const markers = here.markers.filter(({ path }) => isWithin(at, path) || isWithin(at, root));
       return { ...here, markers, ...isThere ? {} : { endpoints: [], firstHead: null } };
@@ -286,10 +286,4 @@ export class ProjectRecord {
       return await work(this.own ?? this.#unseen());
     });
   }
-}
-
-/** Returns the part of a record that counts in another project: what its commands left there, by `sandbox.write`. */
-function leftIn(root: string, known: RecordData): RecordData {
-  const derived = known.derived.filter((file) => isWithin(root, file.path) && isLeftOutside(file, known.root));
-  return { ...emptyRecord(known.root, known), id: known.id, derived };
 }

@@ -17,12 +17,8 @@ const RECORD_NAME = /^([0-9a-f]{32})\.json$/;
 const FORMAT = 1;
 /** The most characters of a record: a file of the home that is larger than 64 MiB cannot be read. */
 const RECORD_LIMIT = 16 * 1024 * 1024;
-/** The most characters of derived files in a record; more of them are recorded by their directories. */
-const DERIVED_LIMIT = 2 * 1024 * 1024;
 /** Beyond this number, directories that were only seen and are gone are forgotten: the index is read at each start. */
 const MOST_SEEN = 1_000;
-/** Stands for an identity that nothing has. */
-const NOWHERE = { inode: 0, born: 0 };
 
 /** A marker with the lines that it has or ever had. Paths are absolute, here and below. */
 export interface MarkerLines {
@@ -50,7 +46,7 @@ export interface RecordData extends Identity {
   endpoints: readonly string[];
   firstHead: string | null;
   /** Rules that the user revoked: what they named may stand in that commit. */
-  revoked?: readonly MarkerLines[] | undefined;
+  revoked: readonly MarkerLines[];
   /** Endpoints that the user named: they may also receive what other markers protect in the project. */
   confirmed: readonly string[];
   salt: string;
@@ -59,12 +55,10 @@ export interface RecordData extends Identity {
 
 interface IndexEntry extends Identity {
   root: string;
-  /** True if there is nothing else to remember, and no record file. */
+  /** True if it has no rules now; one that never had any has no record file. */
   open?: boolean;
-  /** True if all its rules were revoked. */
-  revoked?: boolean;
   firstHead?: string | null;
-  /** True if it left copies outside of the root. */
+  /** True if it left something outside of the root. */
   reaches?: boolean;
 }
 
@@ -81,7 +75,7 @@ export async function knownRoots(home: Home): Promise<string[]> {
   return Object.values(await currentIndex(home)).filter(isProtected).map(({ root }) => root);
 }
 
-const isProtected = ({ open, revoked }: IndexEntry) => open !== true && revoked !== true;
+const isProtected = ({ open }: IndexEntry) => open !== true;
 
 /**
  * Returns the records of the projects that ever had a marker, or of the wanted ones. One whose file was removed has no
@@ -93,14 +87,13 @@ export async function knownProjects(
 ): Promise<RecordData[]> {
   const projects = Object.entries(await currentIndex(home)).filter(([, project]) => wanted(project));
   return await Promise.all(projects.map(async ([id, project]) => {
-    const { root, open, firstHead = null } = project;
-    const empty = { ...emptyRecord(root, project), id };
-    return open ? { ...empty, firstHead } : await readRecord(home, id, root) ?? empty;
+    const { root, firstHead = null } = project;
+    return await readRecord(home, id, root) ?? { ...emptyRecord(root, project), id, firstHead };
   }));
 }
 
 /** Returns whether a record says only that the project was seen. */
-export function isOpen({ markers, revoked = [], derived, endpoints, confirmed, allowed }: RecordData): boolean {
+export function isOpen({ markers, revoked, derived, endpoints, confirmed, allowed }: RecordData): boolean {
   return [markers, revoked, derived, endpoints, confirmed, allowed].every((list) => list.length === 0);
 }
 
@@ -109,7 +102,7 @@ export function emptyRecord(root: string, { inode, born }: Identity): RecordData
   const id = crypto.randomUUID().replaceAll("-", "");
   return {
     ...{ id, root, inode, born, firstHead: null, salt: crypto.randomUUID() },
-    ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
+    ...{ markers: [], revoked: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
   };
 }
 
@@ -142,15 +135,10 @@ async function readIndex(home: Home): Promise<Index> {
   return found;
 }
 
-/** Returns whether a file is a copy outside of a project, where others find it. Only its own project follows a link. */
-export function isLeftOutside({ path, isTarget }: DerivedFile, root: string): boolean {
-  return isTarget !== true && !isWithin(root, path);
-}
-
 function entryOf(data: RecordData): IndexEntry {
   const { root, inode, born, firstHead, derived } = data;
-  const more = isOpen(data) ? { open: true, firstHead } : isOpen({ ...data, revoked: [] }) ? { revoked: true } : {};
-  const reaches = derived.some((file) => isLeftOutside(file, root)) ? { reaches: true } : {};
+  const more = isOpen({ ...data, revoked: [] }) ? { open: true, firstHead: isOpen(data) ? firstHead : null } : {};
+  const reaches = derived.some(({ path }) => !isWithin(root, path)) ? { reaches: true } : {};
   return { root, inode, born, ...more, ...reaches };
 }
 
@@ -181,7 +169,7 @@ export async function storeRecord(home: Home, work: () => Promise<RecordData>): 
       const text = JSON.stringify({ format: FORMAT, ...data });
       if (text.length > RECORD_LIMIT) {
         throw new AgentcliError("home_unusable", `${data.root} has more protected paths than can be remembered`, {
-          hint: "remove links and marker lines that nobody needs there",
+          hint: "remove files, links and marker lines that nobody needs there",
         });
       }
       await home.write(nameOf(data.id), text);
@@ -193,12 +181,12 @@ export async function storeRecord(home: Home, work: () => Promise<RecordData>): 
 }
 
 /** Example values that show the shapes of both files; a list has one example item. */
-const PROJECT = { root: "", ...NOWHERE };
+const PROJECT = { root: "", inode: 0, born: 0 };
+const MARKER = { path: "", lines: [{ tier: "", pattern: "" }] };
 const RECORD = {
   ...PROJECT,
   ...{ salt: "", endpoints: [""], confirmed: [""], allowed: [""] },
-  markers: [{ path: "", lines: [{ tier: "", pattern: "" }] }],
-  derived: [{ path: "", source: "", ...NOWHERE }],
+  ...{ markers: [MARKER], revoked: [MARKER], derived: [{ path: "", source: "", inode: 0, born: 0 }] },
 };
 
 /** Returns whether a value has the shape. A wrong value would otherwise crash each session of the project. */
@@ -215,7 +203,7 @@ export function placedAt(root: string, data: RecordData): RecordData {
   const place = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
   const all = (markers: readonly MarkerLines[]) => markers.map((one) => ({ ...one, path: place(one.path) }));
   const derived = data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) }));
-  return { ...data, root, markers: all(data.markers), revoked: all(data.revoked ?? []), derived };
+  return { ...data, root, markers: all(data.markers), revoked: all(data.revoked), derived };
 }
 
 /** New facts that a session has seen: markers, and files with copies of protected content. */
@@ -232,21 +220,7 @@ export function tightened(data: RecordData, { markers = [], derived = [] }: Seen
   if (all === data.markers && derived.length === 0) return data;
   const fresh = new Set(derived.map(keyOf));
   const others = data.derived.filter((file) => !fresh.has(keyOf(file)));
-  return { ...data, markers: all, derived: gathered([...others, ...derived], data.root) };
-}
-
-/**
- * Returns derived files as a record has room for them: if there are too many, what holds them at the top of the
- * project. A command can change any number of files.
- */
-export function gathered(files: readonly DerivedFile[], root: string): readonly DerivedFile[] {
-  if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;
-  const above = files.map((file): DerivedFile => {
-    const [first = "", ...below] = relativeTo(root, file.path).split("/");
-    if (!isWithin(root, file.path) || below.length === 0) return file;
-    return { ...NOWHERE, path: join(root, first), source: file.source };
-  });
-  return [...new Map(above.map((file) => [keyOf(file), file])).values()];
+  return { ...data, markers: all, derived: [...others, ...derived] };
 }
 
 /** Returns the markers with the lines of both; the same list if there are no more. */

@@ -1,9 +1,8 @@
-/** The files of project records: damaged ones, those of earlier versions, and more than a record has room for. */
+/** The files of project records: damaged ones, and those of directories that are gone. */
 import assert from "node:assert/strict";
 import { inPlace, marker, patternsOf } from "../../../tests/helpers/record_place.ts";
-import { identityAt } from "./identity.ts";
 import { ProjectRecord } from "./project_record.ts";
-import { gathered, knownProjects, knownRoots } from "./project_record_files.ts";
+import { knownRoots } from "./project_record_files.ts";
 
 const NOTHING = { markers: [], endpoints: [] };
 const unix = { ignore: Deno.build.os === "windows" };
@@ -95,56 +94,6 @@ Deno.test("an index with an invalid entry is rebuilt", async (test) => {
         ]);
       }));
   }
-});
-
-Deno.test(
-  "records of earlier versions are read: their rules hold, and what they say of other directories trusts nothing",
-  unix,
-  () =>
-    inPlace(async ({ base, home }) => {
-      const [root, former] = [`${base}/project`, `${base}/former`];
-      Deno.mkdirSync(former);
-      const write = async (
-        id: string,
-        { at, rule, ...more }: { at: string; rule: string; [name: string]: unknown },
-      ) => {
-        const lines = [{ tier: "no-cloud", pattern: rule }];
-        const lists = { endpoints: ["gpu.lan"], confirmed: [], allowed: [], derived: [] };
-        const met = [{ path: `${at}/x`, tier: "no-cloud", inode: 5, born: 6 }];
-        const markers = [{ path: `${at}/.agentclisecret`, inode: 7, lines }];
-        const data = { format: 1, root: at, device: 1, firstHead: null, salt: "s", markers, met, ...lists, ...more };
-        await home.write(`projects/${id.repeat(32)}.json`, JSON.stringify(data));
-        return [id.repeat(32), { root: at, device: 1, ...more }];
-      };
-      const there = identityAt(root);
-      const projects = Object.fromEntries([
-        await write("a", { at: root, rule: "here", ...there }),
-        await write("b", { at: former, rule: "left", inode: 0, born: 0 }),
-        await write("c", { at: root, rule: "lost", inode: 8, born: 9, isLost: true }),
-        ["d".repeat(32), { root: base, open: true, firstHead: null, ...identityAt(base) }],
-      ]);
-      await home.write("projects/index.json", JSON.stringify({ format: 1, projects }));
-      const [known, other] = [await ProjectRecord.open(home, root), await ProjectRecord.open(home, former)];
-      assert.deepEqual([patternsOf(known.markers), known.trustedEndpoints], [["here"], ["gpu.lan"]]);
-      assert.deepEqual([patternsOf(other.markers), other.trustedEndpoints], [["left"], []]);
-      assert.equal((await ProjectRecord.open(home, base)).own?.root, base);
-      assert.deepEqual([...new Set((await knownProjects(home)).map((one) => one.root))].sort(), [former, root]);
-    }),
-);
-
-const deep = `/project/d/${"e".repeat(200)}`;
-
-Deno.test("more files than a record has room for are kept by their directories at the top of the project", () => {
-  const fileAt = (path: string) => ({ path, source: "/project/.env", inode: 2, born: 3 });
-  const of = (count: number) =>
-    gathered(
-      [...Array.from({ length: count }, (_, at) => fileAt(`${deep}/${at}`)), fileAt("/project/a.txt"), fileAt("/w/b")],
-      "/project",
-    );
-  assert.equal(of(50).length, 52, "control: a few are kept by themselves");
-  const kept = of(12_000);
-  assert.deepEqual(kept.map(({ path }) => path), ["/project/d", "/project/a.txt", "/w/b"]);
-  assert.deepEqual(kept.map(({ inode }) => inode), [0, 2, 2], "a directory has no identity of a file");
 });
 
 Deno.test("of more than a thousand directories that were only seen, the oldest that are gone are forgotten", () =>

@@ -46,10 +46,10 @@ Deno.test("what a marker said is remembered when its line, or the marker, is gon
     Deno.removeSync(`${root}/.agentclisecret`);
     const none = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(patternsOf(none.markers), [".env", "keys", "new"]);
-    await none.trust({ markers: [marker(root, "new")], endpoints: ["gpu.lan"], confirmed: [], released: [] });
+    await none.trust({ markers: [marker(root, "new")], endpoints: ["gpu.lan"], confirmed: [] });
     const told = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual([patternsOf(told.markers), told.trustedEndpoints], [["new"], ["gpu.lan"]]);
-    await told.trust({ ...NOTHING, confirmed: [], released: [] });
+    await told.trust({ ...NOTHING, confirmed: [] });
     assert.equal((await knownRoots(home)).length, 0);
     assert.equal((await ProjectRecord.open(home, root, NOTHING)).known, false);
   }));
@@ -135,7 +135,7 @@ Deno.test(
       const second = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
       assert.deepEqual([isReplaced(second), second.trustedEndpoints], [true, []]);
       assert.deepEqual(patternsOf(second.markers), [".env", "other"]);
-      await second.trust({ markers, endpoints: ["gpu.lan"], confirmed: [], released: [] });
+      await second.trust({ markers, endpoints: ["gpu.lan"], confirmed: [] });
       const third = await ProjectRecord.open(home, root, NOTHING);
       assert.deepEqual([third.notice, third.trustedEndpoints, patternsOf(third.markers)], [null, ["gpu.lan"], [
         "other",
@@ -250,7 +250,7 @@ Deno.test("a record that was removed while the index knows the project is not fi
     });
     assert.deepEqual(inner.trustedEndpoints, []);
     const trusting = await ProjectRecord.open(home, root, { markers, endpoints: [] });
-    await trusting.trust({ markers, endpoints: ["gpu.lan"], confirmed: [], released: [] });
+    await trusting.trust({ markers, endpoints: ["gpu.lan"], confirmed: [] });
     const after = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
     assert.deepEqual(after.trustedEndpoints, ["gpu.lan"]);
   }));
@@ -307,7 +307,8 @@ for (const way of ["nothing", "an endpoint is trusted", "all is trusted"]) {
         if (way.startsWith("an")) await other.trustEndpoint("gpu.lan");
         if (way.startsWith("all")) {
           const released = derived.map(({ path }) => path);
-          await other.trust({ markers, endpoints: [], confirmed: [], released });
+          await other.trust({ markers, endpoints: [], confirmed: [] });
+          await other.release(released);
           const after = await ProjectRecord.open(home, root, NOTHING);
           assert.deepEqual(after.derived, [], "control: it releases what is there");
         }

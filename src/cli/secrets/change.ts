@@ -237,15 +237,10 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   }
   if (!globals.json) await io.stderr.write(textOf(change, project));
   if (!await confirmed(context, "Trust the project as it is now?")) return 1;
-  if (named.length > 0) await record.release(named);
-  else {
-    await record.trust({
-      markers: now.seen,
-      endpoints: now.standingEndpoints,
-      confirmed: change.endpoints,
-      released: change.derived,
-    });
+  if (named.length === 0) {
+    await record.trust({ markers: now.seen, endpoints: now.standingEndpoints, confirmed: change.endpoints });
   }
+  await record.release(change.derived);
   await print(context, { json: { ...json, trusted: true }, text: `trusted: ${clean(root)}\n` });
   await warnOfMarkers({ ...project, notices: [] }, context);
   return 0;
