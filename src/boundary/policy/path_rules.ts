@@ -123,8 +123,7 @@ export class PathRules {
   /** Adds the lines of markers that the home remembers. */
   addRemembered(markers: readonly MarkerLines[]): void {
     for (const { path, lines } of markers) {
-      const fresh = lines.filter((line) => this.#markers.get(path)?.has(`${line.tier} ${line.pattern}`) !== true);
-      const entries = fresh.map(({ tier, pattern }) => ({ tier, pattern, line: 0, remembered: true }));
+      const entries = lines.map(({ tier, pattern }) => ({ tier, pattern, line: 0, remembered: true }));
       if (entries.length > 0) this.#take(path, entries);
     }
   }
@@ -209,11 +208,11 @@ export class PathRules {
   }
 
   /**
-   * Whether a marker has been read so far: at the roots, above them, or near a file that was read. Free, and can become
-   * true later; {@link any} walks the roots first.
+   * Whether a marker has been read so far (at the roots, above them, or near a file that was read), or a copy is known.
+   * Free, and can become true later.
    */
   get met(): boolean {
-    return this.#markers.size > 0;
+    return this.#markers.size + this.#patterns.size > 0;
   }
 
   get markers(): readonly string[] {
@@ -312,14 +311,13 @@ export class PathRules {
     this.#markers.set(path, rules);
     for (const entry of entries) {
       const key = `${entry.tier} ${entry.pattern}`;
-      const patterns = compilePatterns(entry.pattern);
-      let rule = rules.get(key);
-      if (rule === undefined) {
-        rule = { ...entry, marker: path };
-        rules.set(key, rule);
-        this.#version++;
-        for (const pattern of patterns) this.#start(dirname(path), rule, pattern);
-      } else if (rule.remembered && !entry.remembered) Object.assign(rule, { line: entry.line, remembered: false });
+      const known = rules.get(key);
+      if (known?.remembered && !entry.remembered) Object.assign(known, { line: entry.line, remembered: false });
+      if (known !== undefined) continue;
+      const rule = { ...entry, marker: path };
+      rules.set(key, rule);
+      this.#version++;
+      for (const pattern of compilePatterns(entry.pattern)) this.#start(dirname(path), rule, pattern);
     }
   }
 
@@ -335,8 +333,10 @@ export class PathRules {
   }
 
   /** The links that led rules on, as the home records them. */
-  protected get links(): readonly { path: string; source: string }[] {
-    return [...this.#links].flatMap(([path, links]) => [...links].map((source) => ({ path, source })));
+  get links(): readonly DerivedFile[] {
+    return [...this.#links].flatMap(([path, links]) =>
+      [...links].map((source) => ({ path, source, isTarget: true, inode: 0, born: 0 }))
+    );
   }
 
   /** Protects files that contain protected content, and what links led to when the home recorded them. */

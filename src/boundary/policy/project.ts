@@ -8,13 +8,7 @@ import { ancestors, exists, quietly, realOrNamed } from "../../platform/real_pat
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
-import {
-  type DerivedFile,
-  knownProjects,
-  knownRoots,
-  type RecordData,
-  recordsVersion,
-} from "./project_record_files.ts";
+import { knownProjects, knownRoots, type RecordData, recordsVersion } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
 
 /**
@@ -71,9 +65,6 @@ export function linksTo(directories: readonly string[], { env }: Partial<Pick<Io
   }
   return found;
 }
-
-/** A project: its markers, and what the home remembers of it. */
-export type Project = Awaited<ReturnType<typeof openProject>>;
 
 /**
  * Opens the project at a root with additional directories, all real paths. With `create`, new facts are recorded in the
@@ -183,20 +174,20 @@ export function endpointsThatCount(
 }
 
 /**
- * Records what a session has seen: the markers, in the records of the roots that they concern, otherwise in the
- * project's; and the targets of their links.
+ * Records what a session has seen, markers and what their links led to: in the records of the roots that a marker or
+ * link concerns, otherwise in the project's.
  */
 export async function recordSeen(protection: ProtectedSet, records: readonly ProjectRecord[]): Promise<void> {
-  const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
-  for (const [index, record] of records.entries()) {
-    const markers = protection.seen.filter(({ path }) =>
-      concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)))
-    );
-    await record.tighten({ markers });
+  const { seen, linked } = protection;
+  const concerned = (path: string) => {
+    const found = records.filter(({ root }) => isWithin(root, path) || isWithin(dirname(path), root));
+    return found.length > 0 ? found : records.slice(0, 1);
+  };
+  for (const record of records) {
+    await record.tighten({
+      markers: seen.filter(({ path }) => concerned(path).includes(record)),
+      derived: linked.filter(({ source }) => concerned(source).includes(record)),
+    });
   }
   protection.remember(records);
-  const { linked } = protection;
-  const recordOf = ({ source }: DerivedFile) => records.find(({ root }) => isWithin(root, source)) ?? records[0];
-  for (const record of records) await record.tighten({ derived: linked.filter((file) => recordOf(file) === record) });
-  if (linked.length > 0) protection.remember(records);
 }

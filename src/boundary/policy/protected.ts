@@ -119,11 +119,6 @@ export class ProtectedSet extends PathRules {
     if (this.any) this.identify();
   }
 
-  /** As for the rules, also while the home remembers a copy, which can be known by identity alone. */
-  override get met(): boolean {
-    return super.met || this.patterns.size > 0;
-  }
-
   /** Records the identities of the protected files, to recognize them later under any name. Walks the roots. */
   identify(): void {
     const { found } = this.#tree;
@@ -183,8 +178,7 @@ export class ProtectedSet extends PathRules {
    */
   get linked(): readonly DerivedFile[] {
     const known = new Set(this.#remembered.flatMap(({ derived }) => derived).map(keyOf));
-    const links = this.links.map((link): DerivedFile => ({ ...link, isTarget: true, inode: 0, born: 0 }));
-    return links.filter((link) => !known.has(keyOf(link)));
+    return this.links.filter((link) => !known.has(keyOf(link)));
   }
 
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */

@@ -1,7 +1,7 @@
 /** The project as the commands see it: its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
 import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
-import { linksTo, openProject, type Project, projectRootOf, recordSeen } from "../../boundary/policy/project.ts";
+import { linksTo, openProject, projectRootOf, recordSeen } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
@@ -50,7 +50,7 @@ export async function openProjectContext(
   return { root, cwd, protection, localEndpoints, record: records[0] ?? null, notices };
 }
 
-async function projectAt({ io, globals }: Context, { create }: { create: boolean }): Promise<Project> {
+async function projectAt({ io, globals }: Context, { create }: { create: boolean }) {
   // Which paths are protected does not depend on the home, as long as nothing is remembered in it.
   const home = create ? await openHome(io) : await openHome(io).catch(() => null);
   return await openProject(home, projectRootOf(globals.cwd, io), { create });
