@@ -47,10 +47,7 @@ export function readRoots(value: unknown): KeptRoot[] {
   return membersOf(value).map((root) => ({ path: String(root), inode: 0, born: 0, ...fieldsOf(root) }));
 }
 
-/**
- * Returns where a kept root is: at its path, or as `near` or around it after a move; null if it is gone. If its
- * identity is unknown, its path counts.
- */
+/** Returns where a kept root is: at its path, or as `near` or around it after a move; null if it is gone. */
 export function findRoot(kept: KeptRoot, near = kept.path): string | null {
   const { path, inode } = kept;
   if (inode === 0) return exists(path) ? path : null;

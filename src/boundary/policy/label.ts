@@ -23,10 +23,7 @@ interface Outgoing {
   source?: { path: string; rule: string } | undefined;
 }
 
-/**
- * Admits all items or throws `policy_refused`. Protected items go to local providers only, and never into a store,
- * which takes placeholders instead. An item without a label is protected.
- */
+/** Admits all items or throws `policy_refused`: protected ones go to local providers only. */
 export function admitItems(destination: Destination, items: Iterable<Outgoing>): void {
   if (destination.kind === "provider" && destination.local) return;
   const refused = Array.from(items).filter((one) => labelOf(one) !== "open");

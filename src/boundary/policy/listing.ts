@@ -4,7 +4,7 @@
  * to list it again. Changes inside files are not seen this way.
  */
 import { byteLength } from "../../platform/text.ts";
-import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
+import { systemReason } from "../../platform/disk_failure.ts";
 import { entriesSync, type FileStatus, lstatSync, type PlainEntry } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
@@ -58,7 +58,7 @@ export interface Listing extends Readonly<Facts> {
 }
 
 /** Some other letters case-fold to ASCII. */
-const NOT_PLAIN = /[^\x20-\x7e]/;
+export const NOT_PLAIN = /[^\x20-\x7e]/;
 /** Replaces bytes in names that are not UTF-8. Such a name does not lead back to its entry. */
 export const NO_UTF8 = "\ufffd";
 /** Directories in which version control keeps history. */
@@ -109,13 +109,13 @@ export class Listings {
     if (known?.settled && isUnchanged(known.status, status)) return known;
     // The clock is read between `lstat` and the listing.
     const atRest = status === null ? 0 : this.#clock.now() - Math.max(status.modified, status.changed);
-    const listing = { directory, status, settled: atRest >= AT_REST_MS, ...factsOf(directory) };
+    const listing = { directory, status, settled: atRest >= AT_REST_MS, ...factsOf(directory, status) };
     this.#known.set(directory, listing);
     return listing;
   }
 }
 
-function factsOf(directory: string): Facts {
+function factsOf(directory: string, status: FileStatus | null): Facts {
   const facts: Facts = {
     ...{ entries: null, dotLinks: [], mayRule: false },
     ...{ special: [], repositories: [], settings: [], unjudged: [] },
@@ -127,8 +127,7 @@ function factsOf(directory: string): Facts {
     systemReason(error);
     // Without a listing nothing is known, not even that there is no marker: the directory is left out, or its parent if
     // it cannot be reached at all.
-    const status = presentOrForbidden(() => lstatSync(directory));
-    const place = status !== null && status !== "forbidden"
+    const place = status !== null
       ? { directory, reason: "cannot be listed" }
       : { directory: dirname(directory), reason: "holds a directory that cannot be reached" };
     return { ...facts, unjudged: [place] };

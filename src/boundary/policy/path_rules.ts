@@ -95,10 +95,7 @@ export class PathRules {
     return rule;
   }
 
-  /**
-   * The valid `local-endpoints:` values in the first root's marker, whoever wrote them; none while a marker is damaged.
-   * `endpointsThatCount` decides which of them have an effect.
-   */
+  /** The valid `local-endpoints:` of the first root's marker, whoever wrote them; none while a marker is damaged. */
   get standingEndpoints(): readonly string[] {
     return this.damaged === null ? this.#standingEndpoints : [];
   }
@@ -201,16 +198,12 @@ export class PathRules {
   }
 
   #join(real: string, rest: readonly Scope[], link: string): void {
-    if (rest.every((scope) => this.#patterns.get(real)?.has(scope))) return;
+    if (!rest.map((scope) => this.#patternsAt(real).join(scope)).includes(true)) return;
     this.#noteTarget(real, link);
-    for (const scope of rest) this.#patternsAt(real).join(scope);
     this.#version++;
   }
 
-  /**
-   * Whether a marker has been read so far (at the roots, above them, or near a file that was read), or a copy is known.
-   * Free, and can become true later.
-   */
+  /** Whether a marker was read so far (at the roots, above them, near a file that was read), or a copy is known. */
   get met(): boolean {
     return this.#markers.size + this.#patterns.size > 0;
   }

@@ -32,10 +32,7 @@ export function withWildcards(text: string): string {
   return text.replaceAll("*", STAR).replaceAll("?", ONE);
 }
 
-/**
- * Returns every meaning of a marker line: as `.gitignore` reads it, with backslash escapes, and with backslashes that
- * separate names as on Windows.
- */
+/** Returns the meanings of a marker line: as in `.gitignore`, and with backslashes between names as on Windows. */
 export function compilePatterns(text: string): Pattern[] {
   const escaped = text.replace(
     /\\?[^]/gu,
@@ -172,14 +169,11 @@ export class Patterns {
     return node.rule !== before;
   }
 
-  /** Adds the rest of other patterns. */
-  join(rest: Scope): void {
-    this.#nodes.push(...rest.nodes);
-  }
-
-  /** Whether the rest of other patterns was added. */
-  has(rest: Scope): boolean {
-    return rest.nodes.every((node) => this.#nodes.includes(node));
+  /** Adds the rest of other patterns. Returns whether that changes anything. */
+  join(rest: Scope): boolean {
+    const added = rest.nodes.filter((node) => !this.#nodes.includes(node));
+    this.#nodes.push(...added);
+    return added.length > 0;
   }
 
   /** The scope at the directory of the patterns. */

@@ -110,10 +110,7 @@ export function protectedProjects(home: Home) {
   };
 }
 
-/**
- * Opens the protected set of the project around a directory, with what the home remembers of it; `path` as for
- * {@link ProtectedSet.open}.
- */
+/** Opens the protected set of the project around a directory; `path` as for {@link ProtectedSet.open}. */
 export async function protectedAround(
   directory: string,
   io: Pick<Io, "env" | "os">,
@@ -125,10 +122,7 @@ export async function protectedAround(
   return await ProtectedSet.open(roots, { path, remembered, links: linksTo([directory], io) });
 }
 
-/**
- * Returns what the home remembers of the projects with these roots (real paths). Records nothing. Throws
- * `home_unusable` if a record cannot be read.
- */
+/** Returns the records of the projects with these roots (real paths). Throws `home_unusable` if one cannot be read. */
 export async function recordsAt(home: Home, roots: readonly string[]): Promise<readonly ProjectRecord[]> {
   const records = await Promise.all(roots.map((root) => ProjectRecord.open(home, root, { create: false })));
   for (const { problem } of records) if (problem !== null) throw problem;
@@ -173,10 +167,7 @@ export function endpointsThatCount(
   return result;
 }
 
-/**
- * Records what a session has seen, markers and what their links led to: in the records of the roots that a marker or
- * link concerns, otherwise in the project's.
- */
+/** Records the markers and links that a session has seen, with the roots that they concern, else with the project. */
 export async function recordSeen(protection: ProtectedSet, records: readonly ProjectRecord[]): Promise<void> {
   const { seen, linked } = protection;
   const concerned = (path: string) => {

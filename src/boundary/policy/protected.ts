@@ -172,10 +172,7 @@ export class ProtectedSet extends PathRules {
     return this.#lasting.named(real) !== null;
   }
 
-  /**
-   * The links that lead rules on and are not in the project's record: a command can take a link away, and its target
-   * would be open in the next session.
-   */
+  /** The links that are not recorded yet: a command can take one away, and its target would be open next time. */
   get linked(): readonly DerivedFile[] {
     const known = new Set(this.#remembered.flatMap(({ derived }) => derived).map(keyOf));
     return this.links.filter((link) => !known.has(keyOf(link)));
@@ -187,10 +184,7 @@ export class ProtectedSet extends PathRules {
     return files.length + directories.length + this.patterns.size > 0 || this.damaged !== null;
   }
 
-  /**
-   * The same for a local session: null if the walk takes too long and no marker was found so far. Each call continues
-   * the walk.
-   */
+  /** The same for a local session: null while no marker was found, and the walk, which each call continues, lasts. */
   get anySoon(): boolean | null {
     const until = performance.now() + LOCAL_WALK_MS;
     while (!this.met && this.#tree.step()) if (performance.now() > until) return null;

@@ -1,6 +1,7 @@
 /** The rule that protects a path, and how messages name it. */
 import { basename, dirname, join, relativeTo } from "../../platform/path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
+import { NOT_PLAIN } from "./listing.ts";
 import { MARKER_NAME, type Tier } from "./marker.ts";
 
 /** Names a protected path that is unknown. */
@@ -42,9 +43,6 @@ export function repairOf({ marker, targetOf }: ProtectionRule): string {
   return `repair ${marker}; if you did not write it, remove it: what was protected before stays so (agentcli doctor ` +
     "names every such file). A local model may be used meanwhile";
 }
-
-/** Some other letters case-fold to the letters of `.git`. */
-const NOT_PLAIN = /[^\x20-\x7e]/;
 
 /** Returns whether the path lies in a `.git`. Called for every searched file: the first test rules out nearly all. */
 export function isOfGit(path: string): boolean {

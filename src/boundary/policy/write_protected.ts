@@ -63,10 +63,7 @@ function isStartUpFile(path: string, userHome: string | null): boolean {
   return START_UP_FILES.has(below) || START_UP_DIRECTORIES.test(below);
 }
 
-/**
- * Returns why a change at the absolute path would change what is protected, in a few words, or null. Such files are
- * markers, editor hooks (the guard is one), and agentcli itself.
- */
+/** Returns why a change at the absolute path would change what is protected, in a few words, or null. */
 export function decidesProtection(path: string): string | null {
   const names = path.split("/").map(foldedName);
   const whole = names.join("/");
@@ -98,10 +95,7 @@ export function commandProtection(path: string, userHome: string | null): string
   return isStarted ? "it makes other programs run commands" : null;
 }
 
-/**
- * Returns why no tool may change a path, in a few words, or null. Judges its names, other names of the same file, and
- * the programs that git's settings name.
- */
+/** Like {@link writeProtection}, also by other names of the same file, and for programs that git's settings name. */
 export async function writeProtectionOnDisk(
   { path, real }: { path: string; real: string },
   { roots, markers, user }: { roots: readonly string[]; markers: readonly string[]; user: GitUser },
