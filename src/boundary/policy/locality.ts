@@ -20,15 +20,13 @@ export function parseLocalEndpoint(value: string): { host: string; port: number 
   return port !== null && port > 65535 ? null : { host, port };
 }
 
-/** Returns the reason for the answer of {@link isLocal}, in a few words without the URL. */
+/** Returns why `url` counts as local or not, in a few words without the URL. */
 export function localityReason(url: string, optedIn: readonly string[]): string {
-  const parsed = URL.parse(url);
-  if (parsed === null) return "the address is no URL";
   if (isLocal(url, [])) return "a loopback address";
   const line = optedIn.find((value) => isLocal(url, [value]));
-  if (line !== undefined) return `opted in by "local-endpoints: ${line}"`;
-  if (LOOPBACK_HOSTS.includes(parsed.hostname)) return "not a plain http or https address";
-  return "not localhost, 127.0.0.1 or [::1], and not opted in by local-endpoints";
+  return line === undefined
+    ? "not http or https at localhost, 127.0.0.1 or [::1], and not opted in by local-endpoints"
+    : `opted in by "local-endpoints: ${line}"`;
 }
 
 /**

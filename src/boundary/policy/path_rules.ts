@@ -32,13 +32,18 @@ export function findMarkers(root: string): PathRules {
   return rules;
 }
 
-/** Returns the rules of what the home remembers, alone: lines of markers, and copies. */
-export function rememberedRules(
-  remembered: readonly { markers: readonly MarkerLines[]; derived: readonly DerivedFile[] }[],
-): PathRules {
+/** Rules that apply whatever the markers of a project say now, and copies, as the home remembers them. */
+export interface Remembered {
+  markers: readonly MarkerLines[];
+  derived: readonly DerivedFile[];
+  /** Rereads it if another session changed it; returns whether one did. */
+  reread?(): Promise<boolean>;
+}
+
+/** Returns the rules of what the home remembers, alone. */
+export function rememberedRules(remembered: readonly Remembered[]): PathRules {
   const rules = new PathRules([], { isOfDisk: false });
-  rules.addRemembered(remembered.flatMap(({ markers }) => markers));
-  rules.protectCopies(remembered.flatMap(({ derived }) => derived));
+  rules.remember(remembered);
   return rules;
 }
 
@@ -117,12 +122,13 @@ export class PathRules {
     for (const root of this.roots) this.rule(join(root, MARKER_NAME));
   }
 
-  /** Adds the lines of markers that the home remembers. */
-  addRemembered(markers: readonly MarkerLines[]): void {
-    for (const { path, lines } of markers) {
+  /** Adds what the home remembers, at first or after another session changed it. */
+  remember(remembered: readonly Remembered[]): void {
+    for (const { path, lines } of remembered.flatMap(({ markers }) => markers)) {
       const entries = lines.map(({ tier, pattern }) => ({ tier, pattern, line: 0, remembered: true }));
       if (entries.length > 0) this.#take(path, entries);
     }
+    this.protectCopies(remembered.flatMap(({ derived }) => derived));
   }
 
   /** Patterns by starting directory: of markers, and of links that marker lines lead through. */

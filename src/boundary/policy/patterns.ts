@@ -204,11 +204,6 @@ export class Scope {
     return this.nodes.some((node) => node.leadsOn);
   }
 
-  /** The patterns that lead on from here and not from everywhere in the marker's directory. */
-  get begun(): Scope {
-    return new Scope(this.nodes.filter((node) => node.leadsOn && node.kind !== "everywhere"));
-  }
-
   /** Returns the rule for what these names lead to from here, or null. */
   ruleOf([name, ...names]: readonly string[]): ProtectionRule | null {
     return this.rule ?? (name === undefined ? null : this.below(name).ruleOf(names));
@@ -225,7 +220,8 @@ export class Scope {
 
 /** Returns what patterns can cover below a name, besides those that apply everywhere in the marker's directory. */
 export function restBelow(scopes: readonly Scope[], name: string): Scope[] {
-  return scopes.map((scope) => scope.below(name).begun).filter(({ leadsOn }) => leadsOn);
+  const leadsOn = (node: Node) => node.leadsOn && node.kind !== "everywhere";
+  return scopes.map((scope) => new Scope(scope.below(name).nodes.filter(leadsOn))).filter((scope) => scope.leadsOn);
 }
 
 /** The rules of one directory. */

@@ -10,14 +10,10 @@ import { quietly } from "../../platform/real_path.ts";
 import { findRoot, type Identity, type KeptRoot, keptRoots, lastingIdentityOf } from "./identity.ts";
 import type { Listing } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
-import { PathRules, rememberedRules } from "./path_rules.ts";
-import type { ProjectRecord } from "./project_record.ts";
+import { PathRules, type Remembered, rememberedRules } from "./path_rules.ts";
 import { type DerivedFile, keyOf } from "./project_record_files.ts";
 import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
-
-/** The protecting part of a project record: rules that apply whatever the markers say now, and copies. */
-export type Remembered = Pick<ProjectRecord, "markers" | "derived"> & Partial<Pick<ProjectRecord, "reread">>;
 
 /** The longest walk for a local model, in milliseconds: about 60,000 files. A home or a whole disk has more. */
 const LOCAL_WALK_MS = 100;
@@ -74,12 +70,10 @@ export class ProtectedSet extends PathRules {
     return new ProtectedSet(roots, options);
   }
 
-  /** Adds what the home remembers, at first or after another session changed it. */
-  remember(remembered: readonly Remembered[]): void {
-    this.#lasting = null;
-    this.addRemembered(remembered.flatMap(({ markers }) => markers));
-    this.protectCopies(remembered.flatMap(({ derived }) => derived));
+  override remember(remembered: readonly Remembered[]): void {
+    super.remember(remembered);
     this.#remembered = remembered;
+    this.#lasting = null;
   }
 
   /** Adds what other sessions have recorded since. */

@@ -2,7 +2,8 @@
 import { pathOfAddress } from "../../platform/text.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { linksTo, openProject, recordSeen } from "../../boundary/policy/project.ts";
-import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
+import type { Remembered } from "../../boundary/policy/path_rules.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
