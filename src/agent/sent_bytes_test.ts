@@ -50,7 +50,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   const remembered = [{ markers: [{ ...marker, inode: 0 }], derived: [] }];
   const session = testSession(1_000_000, {
     scanner,
-    workspace: { ...NO_DISK, protection: ProtectedSet.unwalked(["/project"], { remembered }) },
+    workspace: { ...NO_DISK, protection: new ProtectedSet(["/project"], { remembered }) },
     model: { provider: "rem", local: false },
     tools: [testTool("Look", ({ path }) => `${path}: "\u20ac" \u{1f600} \\ \n`.repeat(1500))],
   });

@@ -9,7 +9,7 @@ import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
 import { run } from "../../src/platform/process.ts";
 
 const [root = "", home = "", command = "", ...programs] = Deno.args;
-const protection = ProtectedSet.unwalked([root]);
+const protection = new ProtectedSet([root]);
 protection.refresh();
 const since = Date.now();
 const sandbox = createSessionSandbox({

@@ -199,7 +199,7 @@ for (const [what, way] of Object.entries(LEFT)) {
 Deno.test("a marker that the user changed while a command ran stays open, and one that came meanwhile does not", async () => {
   await using stage = await openStage();
   for (const since of [Date.now() + 60_000, Date.now() - 60_000]) {
-    const protection = ProtectedSet.unwalked([stage.project]);
+    const protection = new ProtectedSet([stage.project]);
     const exposed = { path: `${stage.project}/.env`, since: 0 };
     const notice = await protectCopies({ roots: [stage.project], protection, scanner: null, since, exposed }, []);
     assert.match(notice ?? "", /pub\.txt/);
@@ -212,7 +212,7 @@ Deno.test("what a command saw makes neither a marker from right before it nor th
   await stage.write(".git", "gitdir: elsewhere\n");
   const marker = await Deno.stat(`${stage.project}/.agentclisecret`);
   for (const before of [1, -1]) {
-    const protection = ProtectedSet.unwalked([stage.project]);
+    const protection = new ProtectedSet([stage.project]);
     const since = Number(marker.birthtime) + before;
     const exposed = { path: `${stage.project}/.env`, since };
     const notice = await protectCopies({ roots: [stage.project], protection, scanner: null, since, exposed }, []);

@@ -32,7 +32,7 @@ Deno.test("on Windows the command is refused", async () => {
     cwd: "C:/p",
     argv: ["x"] as [string],
     env: {},
-    protection: ProtectedSet.unwalked([]),
+    protection: new ProtectedSet([]),
     git: false,
     network: false,
   };

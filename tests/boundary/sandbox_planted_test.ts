@@ -251,7 +251,7 @@ Deno.test(
       for (const name of ["config", "ignore", "credentials"]) {
         project.write(`${project.userHome}/.config/git/${name}`, "");
       }
-      const hide = await ProtectedSet.unwalked([project.root]).hidden();
+      const hide = await new ProtectedSet([project.root]).hidden();
       const { text } = await project.sandboxed("ls ~/.config/git", { git: true, hide });
       assert.equal(text, "config\nignore\n");
     }),

@@ -102,7 +102,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     projects: choice.projects,
     ...choice.programs === undefined ? {} : { programs: choice.programs },
   });
-  const protection = ProtectedSet.unwalked([root]);
+  const protection = new ProtectedSet([root]);
   const request = (command: string, { hide, ...more }: MoreOfRequest = {}): SandboxRequest => {
     (more.protection ?? protection).refresh();
     const hidden = () => Promise.resolve(new ProtectedPlaces().add(hide ?? {}));

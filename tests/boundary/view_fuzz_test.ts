@@ -127,7 +127,7 @@ async function attempt(entries: Entry[], second: boolean): Promise<void> {
     // here.
     const done = await bash(script.join("\n"), {});
     const present = new Set([...done.matchAll(/^made (\d+)$/gm)].map(([, index]) => Number(index)));
-    const protection = ProtectedSet.unwalked([places["root"] ?? "", places["additional"] ?? ""]);
+    const protection = new ProtectedSet([places["root"] ?? "", places["additional"] ?? ""]);
     protection.refresh();
     const programs = second ? await secondChoice(base) : null;
     const sandbox = createSessionSandbox({

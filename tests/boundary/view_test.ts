@@ -87,7 +87,7 @@ Deno.test(
       await project.unsandboxed(
         `printf %s ${project.canary} > secrets/${LATIN}; ln secrets/${LATIN} open.txt; echo x > plain`,
       );
-      const protection = ProtectedSet.unwalked([project.root]);
+      const protection = new ProtectedSet([project.root]);
       const ruleOf = (name: string) => {
         const info = Deno.lstatSync(`${project.root}/${name}`);
         const status = { device: info.dev, inode: info.ino ?? 0, links: info.nlink ?? 1, born: 0 };
@@ -243,7 +243,7 @@ Deno.test("a marker above a project in a directory of the system covers what it 
       await new Deno.Command("cp", { args: ["-a", project.root, `${above}/app`] }).output();
       await Deno.remove(project.root, { recursive: true });
       await Deno.symlink(`${above}/app`, project.root);
-      const protection = ProtectedSet.unwalked([`${above}/app`]);
+      const protection = new ProtectedSet([`${above}/app`]);
       protection.refresh();
       const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
       const sandbox = createSessionSandbox({
@@ -335,7 +335,7 @@ Deno.test("a project at a path of odd characters is one like any other", bubblew
     await inSandboxProject(async (project) => {
       const odd = `${project.base}/a 'b" $(touch x) \\0 %s * ;&|é\n`;
       await Deno.rename(project.root, odd);
-      const protection = ProtectedSet.unwalked([odd]);
+      const protection = new ProtectedSet([odd]);
       protection.refresh();
       const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
       const second = programs ? await (await import("./sandbox_project.ts")).secondChoice(project.base) : null;

@@ -62,7 +62,7 @@ export const NO_DISK: Workspace = {
   local: true,
   isHere: true,
   records: [],
-  protection: ProtectedSet.unwalked([]),
+  protection: new ProtectedSet([]),
   refresh: () => Promise.resolve(),
   beforeCall: () => Promise.resolve(),
   countsAsLocal: () => true,

@@ -153,7 +153,7 @@ Deno.test("what a line covers behind links is covered where it really is", {
           for (const file of ["keep/deep/k.txt", "a/k.txt", "a/b/k.txt"]) Deno.writeTextFileSync(`${root}/${file}`, "");
           for (const one of links) if (one.form !== "hard" && one.to !== "..") makeLink(root, one);
           Deno.writeTextFileSync(`${root}/.agentclisecret`, lines.join(""));
-          const set = ProtectedSet.unwalked([root]);
+          const set = new ProtectedSet([root]);
           set.refresh();
           await set.hidden();
           if (set.damaged !== null) return;
@@ -193,7 +193,7 @@ for (const [line, target, isWhole] of LED) {
       write(`${root}/src/a.ts`, "");
       write(`${root}/.agentclisecret`, `no-cloud: ${line}`);
       Deno.symlinkSync(target, link);
-      const set = ProtectedSet.unwalked([root]);
+      const set = new ProtectedSet([root]);
       for (const _ of [1, 2]) {
         set.refresh();
         const { directories } = await set.hidden();

@@ -82,7 +82,7 @@ Deno.test("whatever is done to the files of a known project, nothing opens there
             if (project.root !== root) inner++;
             assert.deepEqual(localEndpoints.filter((value) => value !== "own.example"), [], directory);
             if (project.root !== root) assert.deepEqual(localEndpoints, [], directory);
-            const set = ProtectedSet.unwalked([project.root], { remembered: project.records });
+            const set = new ProtectedSet([project.root], { remembered: project.records });
             assert.ok(set.rule(`${directory}/.env`), `${directory}/.env`);
           }
         });

@@ -40,7 +40,8 @@ export class ProtectedSet extends PathRules {
   /** The walk that the index was built from. */
   #identified: ProtectedPlaces | null = null;
 
-  private constructor(roots: readonly string[], { clock, remembered = [] }: SetOptions) {
+  /** Reads nothing until it is asked. Its owner calls {@link settle} or {@link hidden} in time. */
+  constructor(roots: readonly string[], { clock, remembered = [] }: SetOptions = {}) {
     super(roots);
     this.kept = keptRoots(roots);
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
@@ -63,11 +64,6 @@ export class ProtectedSet extends PathRules {
     const isNear = path === undefined || set.markers.some((marker) => isWithin(dirname(marker), path));
     if (isNear) await set.settle();
     return set;
-  }
-
-  /** Returns a set that reads nothing until it is asked. Its owner calls {@link settle} or {@link hidden} in time. */
-  static unwalked(roots: readonly string[], options: SetOptions = {}): ProtectedSet {
-    return new ProtectedSet(roots, options);
   }
 
   override remember(remembered: readonly Remembered[]): void {

@@ -10,7 +10,7 @@ async function covered(lines: string, paths: readonly string[]): Promise<string[
   let found: string[] = [];
   await inTemporary((root) => {
     write(`${root}/.agentclisecret`, lines);
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     found = paths.filter((path) => set.rule(`${root}/${path}`) !== null);
   });
   return found;
@@ -72,7 +72,7 @@ Deno.test("globs that could take forever are answered at once", async () => {
 Deno.test("a rule is named by marker, line, tier and pattern, and list-only is the stricter one", () =>
   inTemporary((root) => {
     write(`${root}/.agentclisecret`, "# mine\nno-cloud: keys\nlist-only: keys/deep\n");
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     const rule = { tier: "no-cloud", pattern: "keys", marker: `${root}/.agentclisecret`, line: 2 };
     assert.deepEqual(set.rule(`${root}/keys/a`), rule);
     assert.equal(set.rule(`${root}/keys/deep/a`)?.tier, "list-only");
@@ -84,7 +84,7 @@ Deno.test("markers add up from the file upward, also above the root, and a neste
     write(`${directory}/.agentclisecret`, "no-cloud: project/above\n");
     write(`${root}/.agentclisecret`, "no-cloud: sub/a\n");
     write(`${root}/sub/.agentclisecret`, "no-cloud: b\n# sub/a\n");
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     const markers = ["above/x", "sub/a", "sub/b"].map((path) => set.rule(`${root}/${path}`)?.marker);
     const place = (at: string) => `${directory}/${at}.agentclisecret`;
     assert.deepEqual(markers, [place(""), place("project/"), place("project/sub/")]);
@@ -99,7 +99,7 @@ Deno.test("lines whose path leads through a link cover what it leads to, by ever
     Deno.symlinkSync("dir", `${root}/keys`);
     Deno.symlinkSync("../other/x.key", `${root}/real/late.key`);
     write(`${root}/.agentclisecret`, "no-cloud: link\nno-cloud: gate/file\nno-cloud: gate/new\nno-cloud: keys/*.key\n");
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     set.refresh();
     void set.any;
     for (const path of ["target.txt", "link", "real/file", "gate/file", "real/new", "dir/x.key", "dir/y.key"]) {
@@ -119,7 +119,7 @@ Deno.test("a file that is written under a temporary name is covered as under its
     write(`${root}/.agentclisecret`, lines);
     write(`${root}/${plain}`);
     write(`${root}/${open}`);
-    assert.deepEqual((await ProtectedSet.unwalked([root]).hidden()).files, [`${root}/${plain}`]);
+    assert.deepEqual((await new ProtectedSet([root]).hidden()).files, [`${root}/${plain}`]);
   });
 });
 
@@ -128,7 +128,7 @@ Deno.test("links that a glob covers take their target with them once the tree wa
     write(`${root}/conf/prod.txt`);
     Deno.symlinkSync("conf/prod.txt", `${root}/prod.key`);
     write(`${root}/.agentclisecret`, "no-cloud: *.key\n");
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     const { files, directories, nameless } = await set.hidden();
     assert.deepEqual({ files, directories, nameless }, {
       files: [`${root}/conf/prod.txt`],
@@ -145,7 +145,7 @@ Deno.test("every name of a protected file is protected, whatever its link count 
     Deno.linkSync(`${root}/secrets/deep/k.txt`, `${root}/h.txt`);
     Deno.linkSync(`${root}/other.txt`, `${root}/twin.txt`);
     write(`${root}/.agentclisecret`, "no-cloud: secrets\n");
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     const facts = (links: number, path: string) => {
       const { dev, ino, birthtime } = Deno.statSync(path);
       return {
@@ -176,7 +176,7 @@ Deno.test("in a linked worktree the main tree's rules hold too, wherever the wor
     write(`${directory}/.agentclisecret`, "no-cloud: main/above\n");
     for (const tree of [`${directory}/wt`, `${main}/.trees/wt`]) {
       write(`${tree}/.git`, `gitdir: ${main}/.git/worktrees/wt\n`);
-      const set = ProtectedSet.unwalked([tree]);
+      const set = new ProtectedSet([tree]);
       for (const path of [".env", "sub/a.key", "deep/x", "above/y"]) assert.ok(set.rule(`${tree}/${path}`), path);
       for (const path of ["env", "sub/a.txt", "x"]) assert.equal(set.rule(`${tree}/${path}`), null, path);
     }
@@ -187,7 +187,7 @@ Deno.test("worktrees that name each other in a circle end", () =>
     write(`${directory}/a/b/.git/worktrees/w/commondir`, "../..\n");
     write(`${directory}/a/.git`, `gitdir: ${directory}/a/b/.git/worktrees/w\n`);
     write(`${directory}/a/b/.agentclisecret`, "no-cloud: x\n");
-    const set = ProtectedSet.unwalked([`${directory}/a`]);
+    const set = new ProtectedSet([`${directory}/a`]);
     assert.ok(set.rule(`${directory}/a/b/x`));
     assert.equal(set.rule(`${directory}/a/b/y`), null);
   }));
@@ -197,7 +197,7 @@ Deno.test("what is hidden is one entry a directory, follows changes, and never l
     for (const name of ["secrets/a", "secrets/b/c", "src/x.pem", "src/deep/y.pem", "pub.txt"]) write(`${root}/${name}`);
     Deno.symlinkSync("src", `${root}/loop`);
     write(`${root}/.agentclisecret`, "no-cloud: secrets\nno-cloud: **/*.pem\nno-cloud: later\n");
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     assert.equal(set.any, true);
     const hidden = async () => {
       const { files, directories } = await set.hidden();
@@ -218,7 +218,7 @@ Deno.test("what programs leave beside a protected file is hidden outside of the 
       write(`${above}/${name}`);
     }
     write(`${above}/.agentclisecret`, "no-cloud: keys/a.env\n");
-    const { files } = await ProtectedSet.unwalked([`${above}/project`]).hidden();
+    const { files } = await new ProtectedSet([`${above}/project`]).hidden();
     assert.deepEqual(
       files.toSorted(),
       ["keys/.a.env.swp", "keys/a.env", "keys/a.env~"].map((name) => `${above}/${name}`),
@@ -228,7 +228,7 @@ Deno.test("what programs leave beside a protected file is hidden outside of the 
 Deno.test("a project without a marker protects nothing, and a marker deep inside is found", () =>
   inTemporary(async (root) => {
     write(`${root}/a/b/c/x`);
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     assert.equal(set.any, false);
     assert.deepEqual([...set.markers], []);
     write(`${root}/a/b/c/.agentclisecret`, "no-cloud: x\n");
@@ -250,7 +250,7 @@ Deno.test("a marker that is damaged, a directory, or a link to nowhere protects 
     await test.step(name, () =>
       inTemporary((root) => {
         make(`${root}/.agentclisecret`);
-        const set = ProtectedSet.unwalked([root]);
+        const set = new ProtectedSet([root]);
         assert.ok(set.rule(`${root}/anything`)?.damaged);
         assert.ok(set.any);
       }));
@@ -263,7 +263,7 @@ Deno.test("an unusable marker covers everything until it is gone, and only what 
     write(marker.path, "no-cloud: .env\nno-cloud: new\nlist-only: vault\n");
     for (const name of [".env", "open"]) write(`${root}/${name}`, name);
     const derived = [{ path: `${root}/copy`, source: `${root}/.env`, inode: 0, born: 0 }];
-    const set = ProtectedSet.unwalked([root], { remembered: [{ markers: [marker], derived }] });
+    const set = new ProtectedSet([root], { remembered: [{ markers: [marker], derived }] });
     set.refresh();
     const tiers = () =>
       [".env", "new", "vault", "copy", "open"].map((name) => set.rule(`${root}/${name}`)?.tier ?? null);
@@ -286,7 +286,7 @@ Deno.test("any spelling of a protected name is protected, whatever the case, for
   inTemporary((root) => {
     const name = "s\u00e9cret-Datei.key";
     write(`${root}/.agentclisecret`, `no-cloud: ${name}\nno-cloud: dir/*.Pem\n`);
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     const spelling = (text: string) =>
       fc.array(fc.constantFrom("upper", "lower", "NFD", "NFC", "joiner", "same"), { maxLength: 12 }).map((changes) =>
         [...text].map((letter, index) => {
@@ -327,7 +327,7 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     let steps = 1;
     while (tree.step()) steps++;
     assert.equal(steps, 92, "one more directory each time, and the end");
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     set.refresh();
     // A moment may be over before it began on a machine under load.
     let any = set.anySoon;
@@ -360,7 +360,7 @@ Deno.test("a marker that is larger than anybody writes is a damaged one, named, 
       const line = "no-cloud: *one*\n";
       const lines = Math.floor(64 * 1024 / line.length) + Number(isTooLarge);
       write(`${root}/d/.agentclisecret`, line.repeat(lines));
-      const set = ProtectedSet.unwalked([root]);
+      const set = new ProtectedSet([root]);
       set.refresh();
       assert.ok(set.any);
       assert.equal(set.damaged?.damaged, isTooLarge ? "it is larger than 64 KiB" : undefined);
@@ -379,7 +379,7 @@ Deno.test("a file with several names may be the one that cannot be named: it is 
     Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: *.pem\nlist-only: vault\n");
     const words = ["-c", "mkdir vault; echo secret > $'vault/\\xe9'; ln vault/* h.txt; echo open > o.txt"];
     assert.ok((await new Deno.Command("bash", { args: words, cwd: root }).output()).success);
-    const set = ProtectedSet.unwalked([root]);
+    const set = new ProtectedSet([root]);
     const tierOf = (name: string) => {
       const status = lstatSync(`${root}/${name}`);
       return status === null ? "absent" : set.ruleOfFile(status, `${root}/${name}`)?.tier;

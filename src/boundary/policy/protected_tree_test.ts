@@ -30,7 +30,7 @@ function countingClock(): { later: number; listed: number; now(): number } {
 /** A set whose directories are all at rest: what it finds from now on it finds by their times. */
 function settledSet(root: string): { set: ProtectedSet; listedAgain: number } {
   const clock = Object.assign(countingClock(), { later: 120_000 });
-  const set = ProtectedSet.unwalked([root], { clock });
+  const set = new ProtectedSet([root], { clock });
   set.refresh();
   if (set.any) set.identify();
   clock.listed = 0;
@@ -56,7 +56,7 @@ Deno.test("a directory is listed each time until it has been at rest for a while
   await inTemporary((root) => {
     write(`${root}/d/x`);
     const clock = countingClock();
-    const set = ProtectedSet.unwalked([root], { clock });
+    const set = new ProtectedSet([root], { clock });
     const look = () => {
       clock.listed = 0;
       set.refresh();
@@ -86,7 +86,7 @@ Deno.test("a walk of a large tree lets signals be heard, ends with one, and says
   await inTemporary(async (root) => {
     for (let at = 0; at < 300; at++) Deno.mkdirSync(`${root}/${at % 30}/${at}`, { recursive: true });
     const clock = countingClock();
-    const set = ProtectedSet.unwalked([root], { clock });
+    const set = new ProtectedSet([root], { clock });
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error("stopped")));
     const told: string[] = [];
@@ -181,7 +181,7 @@ Deno.test("random changes: what a fresh look protects, a session that has seen t
         const { set } = settledSet(root);
         then.forEach(apply);
         set.refresh();
-        const fresh = ProtectedSet.unwalked([root]);
+        const fresh = new ProtectedSet([root]);
         fresh.refresh();
         assert.ok(set.any || !fresh.any);
         for (const at of everything(root)) {
@@ -207,7 +207,7 @@ for (const line of ["secrets", "secrets/*", "secrets/key"]) {
       Deno.symlinkSync("own", `${root}/secrets/inside`);
       if (line !== "secrets/key") Deno.symlinkSync(`${away}/other.pem`, `${root}/secrets/other`);
       Deno.writeTextFileSync(`${root}/.agentclisecret`, `no-cloud: ${line}\n`);
-      const set = ProtectedSet.unwalked([root]);
+      const set = new ProtectedSet([root]);
       set.refresh();
       const files = [...set.files()];
       assert.ok(files.includes(`${root}/shared/key.pem`), files.join());
@@ -227,7 +227,7 @@ for (const place of ["inside", "outside"]) {
       }
       write(`${root}/.agentclisecret`, "no-cloud: current\n");
       Deno.symlinkSync(`${chain}/v60`, `${root}/current`);
-      const set = ProtectedSet.unwalked([root]);
+      const set = new ProtectedSet([root]);
       set.refresh();
       void set.any;
       assert.ok([...set.files()].includes(`${chain}/v1/note.txt`));

@@ -88,13 +88,13 @@ export function findBoundPlaces(
   const inSystem = (path: string) => SYSTEM_PLACES.some((system) => isWithin(system, path));
   const shown = steps.map(({ source }) => source).filter((source) => !inSystem(source));
   let known: readonly RecordData[] = [];
-  let protection = ProtectedSet.unwalked(shown);
+  let protection = new ProtectedSet(shown);
   const take = (now: readonly RecordData[]) => {
     known = now;
     const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
     const others = now.filter((project) => !bounds.roots.includes(project.root) && placesOf(project).some(isSeen));
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
-    if (!protection.isOf(roots)) protection = ProtectedSet.unwalked(roots);
+    if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
     protection.remember(others);
   };
   return {

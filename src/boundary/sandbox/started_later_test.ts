@@ -53,7 +53,7 @@ async function inPlace(work: (place: Place) => Promise<void>, below = ""): Promi
   const base = await Deno.realPath(await Deno.makeTempDir());
   const root = base + below;
   await Deno.mkdir(root, { recursive: true });
-  const protection = ProtectedSet.unwalked([root]);
+  const protection = new ProtectedSet([root]);
   const check = new StartedLater(null);
   const walk = async () => {
     protection.refresh();

@@ -77,7 +77,7 @@ export function outsideOf(
   const outside = places.filter((place) => !roots.some((root) => isWithin(root, place)))
     .map((place) => quietly(() => statSync(place))?.kind === "directory" ? place : dirname(place));
   if (outside.length === 0) return undefined;
-  return before?.isOf(outside) ? before : ProtectedSet.unwalked(outside);
+  return before?.isOf(outside) ? before : new ProtectedSet(outside);
 }
 
 /** Returns files, and directories that cannot be judged. Follows no links; skips `.git`: no command can change it. */

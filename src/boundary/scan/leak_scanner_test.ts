@@ -19,7 +19,7 @@ async function project(marker = "no-cloud: .env\n"): Promise<Project> {
     await Deno.writeTextFile(place, text);
   };
   await write(".agentclisecret", marker);
-  const protection = ProtectedSet.unwalked([root]);
+  const protection = new ProtectedSet([root]);
   protection.refresh();
   return {
     root,
@@ -125,7 +125,7 @@ Deno.test("a file with a copy counts as a whole, also when its source holds noth
   const file = { path: `${given.root}/app.js`, source: `${given.root}/.env`, inode: 0, born: 0 };
   for (const derived of [[file], []]) {
     const remembered = [{ markers: given.protection.seen, derived }];
-    const scanner = new LeakScanner(ProtectedSet.unwalked([given.root], { remembered }), { root: given.root });
+    const scanner = new LeakScanner(new ProtectedSet([given.root], { remembered }), { root: given.root });
     const isFound = async (text: string) => await scanner.check([text]) !== null;
     assert.equal(await isFound(`the key ${SECRET}`), derived.length > 0);
     assert.equal(await isFound("nothing = 'of a secret at all'"), derived.length > 0);
@@ -171,7 +171,7 @@ Deno.test("files that are made later take no room from older ones", async () => 
     Array.from({ length: count }, (_, at) => `${sign}${at * 7919}`).join(" ");
   const old = `${SECRET} ${words("o", 30)}`;
   await given.write("old.key", old);
-  const protection = ProtectedSet.unwalked([given.root]);
+  const protection = new ProtectedSet([given.root]);
   protection.refresh();
   const scanner = new LeakScanner(protection, { root: given.root, limit: 1_000 });
   assert.ok(await scanner.check([SECRET]) !== null, "control: there is room");

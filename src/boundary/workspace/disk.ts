@@ -118,7 +118,7 @@ export class DiskWorkspace {
     this.local = options.provider.local;
     this.#localEndpoints = options.localEndpoints;
     const roots = [root, ...additional];
-    this.protection = protection?.isOf(roots) ? protection : ProtectedSet.unwalked(roots);
+    this.protection = protection?.isOf(roots) ? protection : new ProtectedSet(roots);
     this.protection.remember(records);
   }
 
