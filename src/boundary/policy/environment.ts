@@ -51,10 +51,7 @@ export function copyingVariables(env: (name: string) => string | undefined): str
 /** Of these, commands in a sandbox get ours: programs need them, and none of them usually holds a key. */
 const KEPT = new Set(["PATH", "HOME", "LANG", "TERM", "TZ", "TMPDIR", "CI"]);
 
-/**
- * Returns the variables for a command in a sandbox, taken from ours, without any that contains protected content:
- * `named` are those of the user's `sandbox.env`, `secret` those with keys of providers, which are never passed.
- */
+/** Returns our variables for a command in a sandbox: also `named` (`sandbox.env`), never `secret` (keys of providers). */
 export async function sandboxEnvironment(
   environment: Readonly<Record<string, string>>,
   { named, secret, holdsProtected }: {

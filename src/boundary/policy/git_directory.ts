@@ -30,10 +30,7 @@ export function gitDirectory(place: string): GitDirectory | null {
   });
 }
 
-/**
- * Returns whether a repository names the tree that names it. A `.git` file can point to any repository, and git would
- * show its content.
- */
+/** Returns whether a repository names the tree that names it: a `.git` file can point git to any repository. */
 export function pointsBack({ top, directory, common }: GitDirectory): boolean {
   const place = join(top, ".git");
   if (directory !== common) {

@@ -6,11 +6,9 @@ import { type FileStatus, statSync } from "../../platform/files.ts";
 import { fieldsOf, membersOf } from "../../platform/record.ts";
 import { ancestors, exists, quietly } from "../../platform/real_path.ts";
 
-/**
- * The identity of a file or directory; zeros if it is unknown. Not its device: those numbers change with a restart, and
- * the home keeps identities.
- */
+/** The identity of a file or directory, as the home keeps it: devices have other numbers after a restart. */
 export interface Identity {
+  /** 0 if it is unknown. */
   inode: number;
   /** Creation time in milliseconds since 1970; 0 if the system does not report it. */
   born: number;

@@ -6,9 +6,8 @@ const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
  * Reads the value of a `local-endpoints:` line: `host`, `host:port`, `[v6]` or `[v6]:port`. The host is in lower case,
- * IPv6 in its short form; `port` is null for any port. Returns null for everything else:
- * wildcards, address ranges, URLs, ports outside 1 to 65535, a trailing dot, and spellings of an IPv4 address that
- * `new URL` would change, because they would not mean what they show.
+ * IPv6 in its short form; `port` is null for any port. Returns null for everything else, also for spellings of an IPv4
+ * address that `new URL` would change, because they would not mean what they show.
  */
 export function parseLocalEndpoint(value: string): { host: string; port: number | null } | null {
   const parts = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::([1-9][0-9]{0,4}))?$/i.exec(value);

@@ -151,10 +151,7 @@ export class PathRules {
     return this.#settled(() => this.#ruleNow(real));
   }
 
-  /**
-   * Reads the markers of a directory. Returns a function that gives the rule that names its entries, or null if none
-   * can. `mayRule` comes from its listing.
-   */
+  /** Reads the markers of a directory. Returns what gives the rule that names an entry of it, or null if none can. */
   rulesIn(directory: string, mayRule: boolean): ((path: string) => ProtectionRule | null) | null {
     const { covered, scopes, worktrees } = this.#settled(() => this.#placeOf(directory, mayRule));
     const isRuled = covered !== null || scopes.length + worktrees.length > 0;

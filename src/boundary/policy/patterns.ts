@@ -241,10 +241,7 @@ function otherNamesOf(name: string): string[] {
   return final === undefined ? [] : [final, final.replace(/^[.#]/, "")];
 }
 
-/**
- * Returns the rule for a name in a directory. A temporary file is covered like the file it will become (also if the
- * program was killed), and a companion like the file it belongs to.
- */
+/** Returns the rule for a name: a temporary file has the one of its final name, a companion the one of its file. */
 export function ruleBelow({ covered, scopes }: Coverage, name: string): ProtectionRule | null {
   if (covered?.tier === "list-only" || scopes.length === 0) return covered;
   const others = otherNamesOf(name);

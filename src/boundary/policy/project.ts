@@ -68,8 +68,8 @@ export function linksTo(directories: readonly string[], { env }: Partial<Pick<Io
 
 /**
  * Opens the project at a root with additional directories, all real paths. With `create`, new facts are recorded in the
- * home, which is null if it cannot be used. Returns the rules of the current markers, the `local-endpoints:` that have
- * an effect, one record for the root and for each additional directory (none without a home), and notices for the user.
+ * home, which is null if it cannot be used. Returns the rules of the markers, the `local-endpoints:` that have an
+ * effect, one record for each directory (none without a home), and notices for the user.
  */
 export async function openProject(
   home: Home | null,

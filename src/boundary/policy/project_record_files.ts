@@ -1,7 +1,4 @@
-/**
- * The files of {@link ProjectRecord} in the home: one record for each project's directory in `projects/`, and an index,
- * which tells in one read whether any project is known and which records concern a directory.
- */
+/** The files of {@link ProjectRecord} in the home: one for each directory, and an index that tells which to read. */
 import { AgentcliError } from "../../errors.ts";
 import { listSync } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";

@@ -49,10 +49,7 @@ export function isOfGit(path: string): boolean {
   return (/\.git/i.test(path) || NOT_PLAIN.test(path)) && foldedPath(path).split("/").includes(".git");
 }
 
-/**
- * Returns the rule for `.git` in a project with these markers. Git keeps copies of protected files, some in plain text
- * (messages, patches of a rebase), so if anything in the project is protected, all of `.git` is.
- */
+/** Returns the rule for all of `.git`: git keeps copies of protected files, some in plain text (messages, patches). */
 export function ruleOfGit(markers: readonly string[]): ProtectionRule {
   return { tier: "no-cloud", pattern: ".git", marker: markers[0] ?? MARKER_NAME, line: 0 };
 }

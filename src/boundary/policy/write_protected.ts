@@ -1,7 +1,4 @@
-/**
- * Files that no tool may write, because another program trusts or runs them: markers, git internals, hook and MCP
- * configuration, shell start-up files, and agentcli itself. And further files that commands may not create.
- */
+/** Files that no tool may write, because another program trusts or runs them, and those that no command may create. */
 import { entriesSync, lstatSync, statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { ancestors, exists, quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
