@@ -41,15 +41,23 @@ Deno.test("secrets add writes a line that works for a name of any signs", async 
   assert.equal(remote.results.filter((result) => /\.agentclisecret:\d+ no-cloud/.test(result)).length, names.length);
 });
 
-for (const [line, target] of [["no-cloud: k", "."], ["no-cloud: k/*", "/"], ["list-only: k", ".."]] as const) {
-  Deno.test(`while a link to ${target} makes the line ${line} cover its marker, only local sessions start`, async () => {
+const LED = [
+  ["no-cloud: k", "."],
+  ["no-cloud: k/*", "/"],
+  ["list-only: k", ".."],
+  ["no-cloud: k", "/usr"],
+  ["no-cloud: k/**/x", "/proc"],
+] as const;
+
+for (const [line, target] of LED) {
+  Deno.test(`while a link to ${target} makes the line ${line} cover its marker or the system, only local sessions start`, async () => {
     await using stage = await openStage({ marker: `${line}\n` });
     const link = `${stage.project}/k`;
     const secret = ask(want("read", { path: "pub.txt" }));
     await stage.plant("pub.txt", "open");
     await Deno.symlink(target, link);
     const remote = await stage.play("rem", { script: [secret, say("Done.")] });
-    assertRefusedRun(remote, /leads to the marker itself, or above it, through the link .*\n *remove /);
+    assertRefusedRun(remote, /leads to the marker itself, above it, or to .* through the link .*\n *remove /);
     assertSealed(remote);
     const local = await stage.play("loc", { script: [secret, say("Done.")] });
     const isReadable = line.startsWith("no-cloud");

@@ -124,6 +124,58 @@ Deno.test("a session protects what its own project protects, and nothing of othe
   }
 });
 
+Deno.test(
+  "links of another project take no program away, also once it is gone, but what sandbox.read names",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const [b, tools] = [`${stage.home.root}/B`, `${stage.home.root}/tools`];
+    await stage.write(`${tools}/hello`, "#!/bin/sh\necho hello\n");
+    await Deno.chmod(`${tools}/hello`, 0o755);
+    await stage.write(`${b}/.agentclisecret`, "no-cloud: private\nno-cloud: named\nno-cloud: tools\n");
+    await Deno.mkdir(`${b}/private`);
+    const links = { "private/x": "/bin/bash", named: Deno.realPathSync("/usr/bin/env"), tools };
+    for (const [link, target] of Object.entries(links)) await Deno.symlink(target, `${b}/${link}`);
+    await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+    const script = [ask(want("shell", { command: "bash -c 'env printf ran'; hello" })), say("Done.")];
+    const env = { PATH: `${tools}:/usr/bin:/bin` };
+    for (const isThere of [true, false]) {
+      if (!isThere) await Deno.remove(b, { recursive: true });
+      for (const read of [[], [tools]]) {
+        const { results: [result = ""] } = await stage.play("loc", {
+          args,
+          env,
+          script,
+          settings: { sandbox: { read } },
+        });
+        assert.match(result, /ran/);
+        assert.equal(/^(?:ran)?hello/m.test(result), read.length === 0, result);
+      }
+    }
+  },
+);
+
+Deno.test(
+  "a copy that a command of another project left is not there, also where only PATH shows it",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const { b } = await beside(stage);
+    const tools = `${stage.home.root}/tools`;
+    await stage.write(`${tools}/open`, "open\n");
+    const left = `echo 'API_TOKEN=${stage.canary("env")}' > ${JSON.stringify(tools)}/copy`;
+    const copy = ask(want("read", { path: ".env" }), want("shell", { command: left }));
+    await stage.play("loc", { cwd: b, args, script: [copy, say("Done.")], settings: { sandbox: { write: [tools] } } });
+    const script = [ask(want("shell", { command: `cd ${JSON.stringify(tools)}; cat open copy` })), say("Done.")];
+    const { results: [result = ""] } = await stage.play("loc", {
+      args,
+      script,
+      env: { PATH: `${tools}:/usr/bin:/bin` },
+    });
+    assert.match(result, /^open\n.*copy: Permission denied/);
+  },
+);
+
 for (const marker of [null, "no-cloud: .env\n", "no-cloud: other\n"]) {
   const there = marker === null ? "no marker" : `the marker ${JSON.stringify(marker)}`;
   for (const [first, isHidden] of [[["add", ".env"], true], [["check", ".env"], false]] as const) {

@@ -209,7 +209,7 @@ for (const [how, make] of Object.entries(OUTSIDE)) {
 }
 
 for (const [how, make] of Object.entries(OUTSIDE)) {
-  Deno.test(`${how}, in a directory of the system: it is covered there`, asRoot, async () => {
+  Deno.test(`${how}, in a directory of the system: it is covered there, or all is`, asRoot, async () => {
     const place = `/usr/local/share/agentcli-test-${crypto.randomUUID()}`;
     await Deno.mkdir(place);
     try {
@@ -220,6 +220,10 @@ for (const [how, make] of Object.entries(OUTSIDE)) {
           // The temporary directory is another file system: no hard link leads there.
           if (how.startsWith("another name")) return;
           throw error;
+        }
+        if (how.startsWith("a directory")) {
+          assert.match((await refusal(project.sandbox, project.request("true"))).reason, /whole project .*the system/);
+          return;
         }
         const { text } = await project.sandboxed(`cat ${place}/*; cat pub.txt`);
         assert.ok(!holdsCanary(text, project.canary), text);

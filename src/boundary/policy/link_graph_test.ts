@@ -181,10 +181,13 @@ const LED: [line: string, target: string, isWhole: boolean][] = [
   ["*.link", ".", true],
   ["k/*.pem", ".", false],
   ["k", "src", false],
+  ["k", "/usr", true],
+  ["k/*/x", "/dev", true],
+  ["k", "/dev/null", false],
 ];
 
 for (const [line, target, isWhole] of LED) {
-  const what = isWhole ? "covers its own marker" : "covers a part of the project";
+  const what = isWhole ? "covers its own marker or the system" : "covers a part of the project";
   Deno.test(`a line ${line} that ${what} through a link to ${target} leaves it ${isWhole ? "un" : ""}usable`, {
     ignore: Deno.build.os === "windows",
   }, () =>
@@ -208,3 +211,26 @@ for (const [line, target, isWhole] of LED) {
       assert.equal(set.rule(`${root}/other`), null);
     }));
 }
+
+Deno.test(
+  "of what the home remembers of links into the system, only files count, and only of links that a line names",
+  {
+    ignore: Deno.build.os === "windows",
+  },
+  () =>
+    inTemporary((root) => {
+      const program = Deno.realPathSync("/usr/bin/env");
+      for (
+        const [source, path, counts] of [["keys/x", program, false], ["x", program, true], [
+          "x",
+          "/usr",
+          false,
+        ]] as const
+      ) {
+        const lines = [{ tier: "no-cloud", pattern: source.split("/")[0] ?? "", line: 1 } as const];
+        const derived = [{ path, source: `${root}/${source}`, isTarget: true as const, inode: 0, born: 0 }];
+        const remembered = [{ markers: [{ path: `${root}/.agentclisecret`, lines }], derived }];
+        assert.equal(ProtectedSet.unwalked([root], { remembered }).rule(path) !== null, counts, `${source} to ${path}`);
+      }
+    }),
+);

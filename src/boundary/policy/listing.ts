@@ -7,7 +7,7 @@ import { byteLength } from "../../platform/text.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import { entriesSync, type FileStatus, lstatSync, type PlainEntry } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
-import { dirname } from "../../platform/path.ts";
+import { dirname, isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
 import { isUnchanged } from "./identity.ts";
@@ -22,6 +22,19 @@ const SYSTEM_DIRECTORY = /^\/(?:proc|sys)(?:\/|$)/;
 /** Returns whether a real path lies in one of them. Cheap, because it is called for every directory of a tree. */
 export function isOfSystem(real: string): boolean {
   return SYSTEM_DIRECTORY.test(real);
+}
+
+/**
+ * Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) stay links. Others hold daemons'
+ * sockets.
+ */
+export const SYSTEM: readonly string[] =
+  "/usr /bin /sbin /lib /lib64 /lib32 /libx32 /nix/store /gnu/store /run/current-system".split(" ");
+export const DEVICES: readonly string[] = ["/proc", "/sys", "/dev"];
+
+/** Returns whether a link to this real path leads to files of the system. Those in `/dev/shm` are the user's. */
+export function leadsToSystem(real: string): boolean {
+  return [...SYSTEM, ...DEVICES].some((place) => isWithin(place, real)) && !isWithin("/dev/shm", real);
 }
 
 /** A directory whose content cannot be judged, and why. A view leaves all of it out. */

@@ -7,6 +7,7 @@ import { lstatSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { ancestors, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
+import { leadsToSystem } from "./listing.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import {
   compilePatterns,
@@ -195,7 +196,8 @@ export class PathRules {
     const covered = this.markers.filter((marker) => isWithin(real, marker)).flatMap((marker) =>
       rest.map((scope) => scope.ruleOf(relativeTo(real, marker).split("/")))
     ).find((rule) => rule !== null && this.#isAround(real, link, rule));
-    const isAbove = this.roots.some((root) => root !== real && isWithin(real, root) && isWithin(root, link));
+    const isAbove = this.#isOfSystem(real) ||
+      this.roots.some((root) => root !== real && isWithin(real, root) && isWithin(root, link));
     if (covered || isAbove) this.#damage(link, covered ?? null);
     else this.#join(real, rest, link);
   }
@@ -234,9 +236,19 @@ export class PathRules {
     this.#start(dirname(real), rule, { names: [basename(real)] });
   }
 
-  /** Returns whether a link leads from the directory of a rule's marker, or a root, to that directory or above it. */
+  /** Returns whether a path is a directory of the system outside of the roots. */
+  #isOfSystem(real: string): boolean {
+    return leadsToSystem(real) && !this.roots.some((root) => isWithin(root, real)) &&
+      quietly(() => lstatSync(real))?.kind === "directory";
+  }
+
+  /**
+   * Returns whether a link leads from the directory of a rule's marker, or a root, to that directory or above it; or to
+   * a directory of the system.
+   */
   #isAround(real: string, link: string, { marker }: ProtectionRule): boolean {
-    return [dirname(marker), ...this.roots].some((place) => isWithin(real, place) && isWithin(place, link));
+    return this.#isOfSystem(real) ||
+      [dirname(marker), ...this.roots].some((place) => isWithin(real, place) && isWithin(place, link));
   }
 
   /** Makes the first marker unusable until the next refresh: nobody knows what it covers. */
@@ -249,7 +261,8 @@ export class PathRules {
   #damage(link: string, rule: ProtectionRule | null): void {
     const { tier = "no-cloud", marker = this.markers[0] ?? MARKER_NAME } = rule ?? {};
     const line = rule === null ? "a line" : `"${rule.tier}: ${rule.pattern}"`;
-    const damaged = `${line} leads to the marker itself, or above it, through the link ${link}`;
+    const damaged =
+      `${line} leads to the marker itself, above it, or to a directory of the system, through the link ${link}`;
     this.#damaged.set(link, { ...UNKNOWN, tier, marker, damaged, targetOf: link });
   }
 
@@ -355,6 +368,7 @@ export class PathRules {
     for (let version = -1; version !== this.#version;) {
       version = this.#version;
       unnamed = links.filter(({ path, source }) => {
+        if (this.#isOfSystem(path) || leadsToSystem(path) && this.named(dirname(source)) !== null) return false;
         const [rule, rest] = [this.named(source), this.restBehind(source)];
         this.#noteTarget(path, source);
         this.#join(path, rest, source);

@@ -3,7 +3,8 @@ import type { Clock } from "../../platform/io.ts";
 import { isWithin } from "../../platform/path.ts";
 import { realOrNull } from "../../platform/real_path.ts";
 import { pacer } from "../../platform/sleep.ts";
-import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
+import { isOfSystem, isTooLong, leadsToSystem, Listings, NO_UTF8, within } from "./listing.ts";
+import type { Listing, UnjudgedPlace } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import type { PathRules } from "./path_rules.ts";
 import { restBelow, ruleBelow, type Scope } from "./patterns.ts";
@@ -197,7 +198,7 @@ export class ProtectedTree {
       found.blind ||= sorted.blind;
       for (const file of sorted.files) found.protected.push(file);
       for (const link of sorted.links) {
-        const led = this.#follow(link);
+        const led = this.#follow(link, visit);
         if (led !== null) waiting.push(led);
       }
       for (const below of [...sorted.covered, ...sorted.open]) waiting.push(below);
@@ -213,14 +214,16 @@ export class ProtectedTree {
   }
 
   /**
-   * Covers what a link leads to. Circular links and unreachable targets lead to no content. Returns a directory with
-   * new rules: there will be another walk, and this one already comes to what links lead to from there.
+   * Covers what a link leads to. Circular links and unreachable targets lead to no content, and of the system counts
+   * only what a line names: a virtual environment links to the interpreter of all projects. Returns a directory with new
+   * rules: there will be another walk, and this one already comes to what links lead to from there.
    */
-  #follow({ path, rule, rest }: Link): Visit | null {
+  #follow({ path, rule, rest }: Link, { covered }: Visit): Visit | null {
     const real = realOrNull(path);
     if (real === null) return null;
     const { version } = this.#rules;
     const isInside = this.#isInRoots(real);
+    if (covered !== null && !isInside && leadsToSystem(real)) return null;
     if (rest.length > 0) this.#rules.followInto(real, rest, path);
     // A covered directory can have thousands of links within itself. Only in the roots: the question reads markers.
     const known = rule !== null && isInside ? this.#rules.named(real) : null;

@@ -206,6 +206,8 @@ for (const line of ["secrets", "secrets/*", "secrets/key"]) {
       Deno.symlinkSync("../shared/key.pem", `${root}/secrets/key`);
       Deno.symlinkSync("own", `${root}/secrets/inside`);
       if (line !== "secrets/key") Deno.symlinkSync(`${away}/other.pem`, `${root}/secrets/other`);
+      const program = Deno.realPathSync("/usr/bin/env");
+      Deno.symlinkSync(program, `${root}/secrets/program`);
       Deno.writeTextFileSync(`${root}/.agentclisecret`, `no-cloud: ${line}\n`);
       const set = new ProtectedSet([root]);
       set.refresh();
@@ -214,6 +216,7 @@ for (const line of ["secrets", "secrets/*", "secrets/key"]) {
       assert.ok(set.rule(`${root}/shared/key.pem`) !== null);
       assert.equal(set.rule(`${root}/shared/other.pem`), null, "control");
       assert.equal(files.includes(`${away}/other.pem`), line !== "secrets/key");
+      assert.equal(set.rule(program) !== null, line === "secrets/*", "of the system only what a line names");
     }));
 }
 

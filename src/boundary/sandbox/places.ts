@@ -2,18 +2,12 @@
 import { lstatSync, statSync } from "../../platform/files.ts";
 import { quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
+import { DEVICES, leadsToSystem, SYSTEM } from "../policy/listing.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import type { ProtectedProjects } from "../policy/project.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
-import type { ProtectedPlaces } from "../policy/protected_tree.ts";
+import { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
-
-/**
- * Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) stay links. Others hold daemons'
- * sockets.
- */
-const SYSTEM: readonly string[] = "/usr /bin /sbin /lib /lib64 /lib32 /libx32 /nix/store /gnu/store /run/current-system"
-  .split(" ");
 
 /** System settings that programs need, one mount each. Never all of `/etc`, which holds keys. */
 const SETTINGS =
@@ -45,7 +39,6 @@ interface Bounds {
 }
 
 /** System places are visible as a whole or not at all. */
-const DEVICES = ["/proc", "/sys", "/dev"];
 const SYSTEM_PLACES = [...SYSTEM, ...DEVICES];
 const touches = (place: string, path: string) => isWithin(place, path) || isWithin(path, place);
 
@@ -76,6 +69,7 @@ export function findBoundPlaces(
       if (problem !== null) notices.push(`sandbox.${kind}: ${directory} ${problem}; commands do not see it`);
     }
   }
+  const chosen = steps.map(({ source }) => source);
   const written = steps.filter(({ kind }) => kind === "write").map(({ source }) => source);
   // The user runs programs from there, too. Only a directory that `sandbox.write` names itself may be written.
   const programs: string[] = [];
@@ -85,18 +79,25 @@ export function findBoundPlaces(
     if (!written.includes(real) && written.some((source) => isWithin(source, real))) programs.push(real);
     for (const path of withLibraries(normalize(directory), bounds)) add("read", path);
   }
-  const inSystem = (path: string) => SYSTEM_PLACES.some((system) => isWithin(system, path));
-  const shown = steps.map(({ source }) => source).filter((source) => !inSystem(source));
+  const shown = steps.map(({ source }) => source).filter((source) => !leadsToSystem(source));
   let known: readonly RecordData[] = [];
+  let copies: readonly string[] = [];
   let protection = new ProtectedSet(shown);
   const take = (now: readonly RecordData[]) => {
     known = now;
-    const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
-    const others = now.filter((project) => !bounds.roots.includes(project.root) && placesOf(project).some(isSeen));
-    const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
+    const isSeen = (path: string) => shown.some((place) => touches(place, path));
+    const others = now.filter((project) =>
+      !bounds.roots.includes(project.root) && (leadsToSystem(project.root) || placesOf(project).some(isSeen))
+    );
+    const roots = [...shown, ...others.map(({ root }) => root).filter(leadsToSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
     protection.remember(others);
+    copies = others.flatMap(({ derived }) => derived.filter(({ isTarget }) => !isTarget).map(({ path }) => path));
   };
+  // Programs are nobody's content: links of other projects to the system or PATH take nothing away here.
+  const isTheirs = (path: string) =>
+    chosen.some((place) => touches(place, path)) || copies.includes(path) ||
+    protection.markers.some((marker) => isWithin(dirname(marker), path));
   return {
     steps,
     /** The real paths of writable ones. */
@@ -108,7 +109,9 @@ export function findBoundPlaces(
       const now = await projects?.all() ?? known;
       if (now !== known) take(now);
       protection.refresh();
-      return await protection.hidden();
+      const found = await protection.hidden();
+      const [files, directories] = [found.files.filter(isTheirs), found.directories.filter(isTheirs)];
+      return new ProtectedPlaces().add({ ...found, files, directories });
     },
     /** Paths that commands must not change, as of the last walk: markers, and directories of PATH. */
     readOnly: () => [...protection.markers, ...programs],
