@@ -20,6 +20,7 @@ import { recoverCalls, recoverThought, unparsedCall } from "../src/provider/text
 import { looseWords, plainWords } from "../src/shell/command.ts";
 import { commandParts } from "../src/shell/parts.ts";
 import { readShell } from "../src/shell/file_names.ts";
+import { settingsIn } from "../src/shell/git.ts";
 import { clean } from "../src/terminal/clean.ts";
 import { MarkdownStream } from "../src/terminal/markdown.ts";
 import { shownOutput } from "../src/terminal/shown_output.ts";
@@ -58,6 +59,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "the structure of a file": (text) => structureOf({ path: "a.env", real: "/a.env" }, text),
   "what an MCP server says": (text) => [cleanText(text), firstSentence(text)],
   "a command": (text) => [commandParts(text), readShell(text), plainWords(text), looseWords(text)],
+  "git's settings": (text) => ["", "[", '[a "', "a", "a =", 'a = "'].map((start) => [...settingsIn(start + text)]),
   "what is shown": (text) => [clean(text, { multiline: true }), shownOutput(text)],
   "Markdown": (text) => new MarkdownStream({ width: () => 80, color: true }).push(text + "\n"),
   "an edit": (text) => matchEdit(text, { old: text.slice(1, -1) + "x", new: "y", all: false }),

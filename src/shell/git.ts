@@ -64,28 +64,22 @@ export function userGitSettings({ userHome, env = () => undefined }: GitUser): s
   return own.filter(isAbsolute);
 }
 
-/** Returns what a file sets; if it can be read in two ways, both. */
-export function settingsIn(text: string): [key: string, value: string][] {
-  const found: [string, string][] = [];
-  // A line continues after a backslash, except in a comment.
-  for (const lines of new Set([text, text.replace(/\\\r?\n/g, "")])) {
-    let section = "";
-    for (let line of lines.split(/\r?\n/)) {
-      for (let header; (header = /^\s*\[\s*([^\]"\s]*)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line)) !== null;) {
-        const below = header[2]?.replace(/\\(.)/g, "$1");
-        section = (header[1] ?? "").toLowerCase() + (below === undefined ? "" : `.${below}`);
-        line = line.slice(header[0].length);
-      }
-      const [, name, value = ""] = /^\s*([a-z][a-z0-9-]*)\s*=(.*)$/i.exec(line) ?? [];
-      if (name !== undefined) found.push([`${section}.${name.toLowerCase()}`, unquoted(value)]);
-    }
+/** A comment; the head of a section; a setting up to the comment behind it; or the rest of a line that git refuses. */
+const PIECE =
+  /[#;][^\n]*|\[([^\]"[\n]*)(?:"((?:[^"\\\n]|\\.)*)"\s*)?\]|([a-z][a-z0-9-]*)[ \t]*=((?:"(?:[^"\\\n]|\\(?:\r\n|[^]))*"?|\\(?:\r\n|[^])|[^"\\\n#;])*)|\S[^\n]*/gi;
+
+/** Yields what a file sets. What git refuses is passed over. */
+export function* settingsIn(text: string): Generator<[key: string, value: string]> {
+  let section = "";
+  for (const [, head, below, name, value = ""] of text.matchAll(PIECE)) {
+    const sub = below === undefined ? "" : `.${below.replace(/\\(.)/g, "$1")}`;
+    if (head !== undefined) section = head.trim().toLowerCase() + sub;
+    else if (name !== undefined) yield [`${section}.${name.toLowerCase()}`, unquoted(value)];
   }
-  return found;
 }
 
-/** A value without its quotes and the comment after it. */
 function unquoted(value: string): string {
-  const [taken = ""] = /^(?:"(?:[^"\\]|\\.)*"?|\\.|[^"\\#;])*/.exec(value.trim()) ?? [];
   const signs: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
-  return taken.trim().replace(/"|\\(.)/g, (_, sign: string = "") => signs[sign] ?? sign);
+  const line = value.replace(/\\\r?\n/g, "").trim();
+  return line.replace(/"|\\(.)/g, (_, sign: string = "") => signs[sign] ?? sign);
 }

@@ -35,7 +35,9 @@ Deno.test("every setting that git finds in a file is found", async () => {
       const git = new Deno.Command("git", { args: ["config", "--null", "--list", "-f", file], cwd: directory });
       const { code, stdout } = await git.output();
       if (code !== 0) continue;
-      const own = new Set(settingsIn(text.replace(/^\ufeff/, "")).map(([key, value]) => plain(`${key}\n${value}`)));
+      const own = new Set(
+        [...settingsIn(text.replace(/^\ufeff/, ""))].map(([key, value]) => plain(`${key}\n${value}`)),
+      );
       for (const entry of new TextDecoder().decode(stdout).split("\0")) {
         // A key without a value is a switch.
         if (!entry.includes("\n")) continue;

@@ -37,8 +37,10 @@ export function pointsBack({ top, directory, common }: GitDirectory): boolean {
     const named = firstLine(join(directory, "gitdir"));
     return isWithin(join(common, "worktrees"), directory) && leadsTo(resolve(directory, named), place);
   }
-  const worktree = /^[ \t]*worktree[ \t]*=[ \t]*"?([^"\n]*)"?[ \t\r]*$/im.exec(textOf(join(directory, "config")))?.[1];
-  return worktree === undefined ? directory === place : leadsTo(resolve(directory, worktree), top);
+  const worktree = /^[ \t]*worktree[ \t]*=(.*)/im.exec(textOf(join(directory, "config")))?.[1];
+  return worktree === undefined
+    ? directory === place
+    : leadsTo(resolve(directory, worktree.trim().replace(/^"|"$/g, "")), top);
 }
 
 function leadsTo(path: string, place: string): boolean {
@@ -68,9 +70,11 @@ export function headCommit(root: string): string | null {
   const head = firstLine(join(git.directory, "HEAD"));
   const branch = /^ref: (.+)$/.exec(head)?.[1];
   if (branch === undefined) return commitId(head);
-  const packed = () => textOf(join(git.common, "packed-refs"), PACKED_LIMIT).split("\n");
-  return commitId(firstLine(join(git.common, branch))) ??
-    commitId(packed().find((line) => line.endsWith(` ${branch}`))?.split(" ")[0] ?? "");
+  const loose = commitId(firstLine(join(git.common, branch)));
+  if (loose !== null) return loose;
+  const packed = textOf(join(git.common, "packed-refs"), PACKED_LIMIT);
+  const end = packed.indexOf(` ${branch}\n`);
+  return end < 0 ? null : commitId(packed.slice(packed.lastIndexOf("\n", end) + 1, end));
 }
 
 function commitId(text: string): string | null {

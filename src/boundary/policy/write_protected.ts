@@ -1,7 +1,7 @@
 /** Files that no tool may write, because another program trusts or runs them, and those that no command may create. */
 import { entriesSync, lstatSync, statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
-import { ancestors, exists, quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
+import { ancestors, exists, quietly, realOrNull } from "../../platform/real_path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
 import { foldedName } from "../../platform/case_folded.ts";
 import type { GitUser } from "../../shell/git.ts";
@@ -139,9 +139,7 @@ async function gitProtection(
   const { gitPrograms } = await import("../sandbox/git_programs.ts");
   const programs = gitPrograms({ repositories }, { roots, user });
   if (programs === null) return "git has more settings here than can be read, and could run it";
-  return programs.some((program) => isWithin(realOrNamed(program), real))
-    ? "git runs it, or reads settings from it"
-    : null;
+  return programs.some((program) => isWithin(program, real)) ? "git runs it, or reads settings from it" : null;
 }
 
 function* placesNear(roots: readonly string[]): Generator<string> {

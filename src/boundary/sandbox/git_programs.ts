@@ -3,15 +3,16 @@
  * itself, because git never runs outside a sandbox. Conditional includes always count.
  */
 import { entriesSync, lstatSync, readLinkSync } from "../../platform/files.ts";
-import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
-import { quietly, realOrNamed } from "../../platform/real_path.ts";
+import { basename, dirname, isWithin, join, resolve } from "../../platform/path.ts";
+import { quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
 import { type GitUser, settingsIn, userGitSettings } from "../../shell/git.ts";
 import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
+import { isTooLong } from "../policy/listing.ts";
 import { readRegularFile } from "../reader.ts";
 
-/** Limits of one file in bytes, and of files that include one another: more than git itself accepts. */
-const FILE_LIMIT = 8 * 1024 * 1024;
-const MOST_FILES = 500;
+/** Limits of one look, over all files and repositories: characters of settings, and names of paths in them. */
+const MOST_CHARACTERS = 1024 * 1024;
+const MOST_NAMES = 30_000;
 
 /** Settings whose value is run, or is a file with more settings. Source: git-config(1). */
 const RUN_KEYS =
@@ -20,11 +21,15 @@ const RUN_KEYS =
 const DIRECTORY_KEYS = /^(?:core\.hookspath|init\.templatedir)$/;
 const INCLUDE_KEYS = /^include(?:if\..*)?\.path$/s;
 
-/** One setting and its file. */
+/** A setting that counts. */
 interface Setting {
-  key: string;
-  value: string;
-  file: string;
+  names: "settings" | "directory" | "program";
+  /** What can be a path: the value, and each word of it. */
+  words: readonly string[];
+  /** Whether it means paths also where nothing is there. */
+  isPath: boolean;
+  /** How many names the words have. */
+  size: number;
 }
 
 /**
@@ -35,45 +40,79 @@ export function gitPrograms(
   { repositories }: { repositories: readonly string[] },
   { roots, user }: { roots: readonly string[]; user: GitUser },
 ): readonly string[] | null {
-  const paths = new Set<string>();
+  const own = new Set<string>();
+  const named = new Set(userGitSettings(user));
+  const read = settingsReader();
+  let left = MOST_NAMES;
   // Packs and bundles are no directories.
   for (const repository of repositories.map(gitDirectory).filter((found) => found !== null)) {
-    const settings = settingsOf(repository, user);
-    if (settings === null) return null;
-    const own = [join(repository.common, "hooks"), join(repository.common, "config")];
-    const named = settings.flatMap((setting) => pathsOf(setting, { repository, user }));
-    for (const path of [...own, ...userGitSettings(user), ...named].flatMap(placesBehind)) {
-      if (!own.includes(path) && roots.some((root) => path !== root && isWithin(root, path))) paths.add(path);
+    const { directory, common } = repository;
+    const [config, hooks] = [join(common, "config"), join(common, "hooks")];
+    own.add(config).add(hooks);
+    const system = user.env?.("GIT_CONFIG_SYSTEM") || "/etc/gitconfig";
+    const files = new Set([system, ...userGitSettings(user), config, join(directory, "config.worktree")]);
+    // The set grows on the way.
+    for (const file of files) {
+      const settings = read(file);
+      if (settings === null) return null;
+      for (const setting of settings) {
+        if ((left -= setting.size) < 0) return null;
+        const [value = ""] = setting.words;
+        if (setting.names === "settings") files.add(resolve(dirname(file), inHome(value, user)));
+        for (const path of pathsOf(setting, { file, repository, user })) {
+          if (path !== config && path !== hooks) named.add(path);
+        }
+      }
     }
+  }
+  const paths = new Set<string>();
+  for (const path of placesBehind([...own, ...named])) {
+    const isOwn = own.has(path) && !named.has(path);
+    if (!isOwn && roots.some((root) => path !== root && isWithin(root, path))) paths.add(path);
   }
   return [...paths];
 }
 
-/** Returns a path, where it really lies, and where the links in it lead if it is a directory: hooks are often links. */
-export function placesBehind(path: string): string[] {
-  const links = (quietly(() => entriesSync(path)) ?? []).filter(({ isSymlink }) => isSymlink);
-  const ends = [path, ...links.map(({ name }) => join(path, name))].map((named) => {
-    const target = quietly(() => readLinkSync(named));
-    return realOrNamed(target === null ? named : resolve(realOrNamed(dirname(named)), target));
-  });
-  return [path, ...ends];
+/** Returns paths, where they really lie, and where the links in those that are directories lead: hooks are often links. */
+export function placesBehind(paths: readonly string[]): string[] {
+  const ends = new Set(paths.map(endOf));
+  const links = [...ends].flatMap((path) =>
+    (quietly(() => entriesSync(path)) ?? []).filter(({ isSymlink }) => isSymlink).map(({ name }) => join(path, name))
+  );
+  return [...paths, ...ends, ...links.map(endOf)];
 }
 
-function settingsOf({ directory, common }: GitDirectory, user: GitUser): Setting[] | null {
-  const system = user.env?.("GIT_CONFIG_SYSTEM") || "/etc/gitconfig";
-  const files = new Set([system, ...userGitSettings(user), join(common, "config"), join(directory, "config.worktree")]);
-  const found: Setting[] = [];
-  // The set grows on the way.
-  for (const file of files) {
-    const read = readRegularFile(file, { display: file, limit: FILE_LIMIT });
-    if ("refused" in read) continue;
-    if (read.more || files.size > MOST_FILES) return null;
+/** Returns where a path leads, even if nothing is there. */
+function endOf(path: string): string {
+  const target = kindOf(path) === "symlink" ? quietly(() => readLinkSync(path)) : null;
+  return realOrNamed(target === null ? path : resolve(realOrNamed(dirname(path)), target));
+}
+
+/** Returns what reads the settings in a file that count, each real file once; null if all together are too many. */
+function settingsReader(): (file: string) => readonly Setting[] | null {
+  const known = new Map<string, Setting[]>();
+  let left = MOST_CHARACTERS;
+  return (file) => {
+    const real = realOrNull(file) ?? file;
+    const before = known.get(real);
+    if (before !== undefined) return before;
+    const found: Setting[] = [];
+    known.set(real, found);
+    const read = readRegularFile(file, { display: file, limit: left });
+    if ("refused" in read) return found;
+    if (read.more) return null;
+    left -= read.bytes.length;
     for (const [key, value] of settingsIn(new TextDecoder().decode(read.bytes))) {
-      found.push({ key, value, file });
-      if (INCLUDE_KEYS.test(key)) files.add(resolve(dirname(file), inHome(value, user)));
+      // The name of a section counts with each of its settings.
+      if ((left -= key.length) < 0) return null;
+      if (!RUN_KEYS.test(key) || (key.startsWith("alias.") && !value.startsWith("!"))) continue;
+      const names = INCLUDE_KEYS.test(key) ? "settings" : DIRECTORY_KEYS.test(key) ? "directory" : "program";
+      const all = names === "settings" ? [value] : [value, ...value.split(/[\s"'`;|&()<>=!]+/)];
+      const words = [...new Set(all)].filter((word) => word !== "" && !isTooLong(word));
+      found.push({ names, words, isPath: value.includes("/"), size: words.join("/").split("/").length });
     }
-  }
-  return found;
+    return found;
+  };
 }
 
 function inHome(path: string, { userHome }: GitUser): string {
@@ -81,18 +120,20 @@ function inHome(path: string, { userHome }: GitUser): string {
 }
 
 function pathsOf(
-  { key, value, file }: Setting,
-  { repository: { top, directory, common }, user }: { repository: GitDirectory; user: GitUser },
+  { names, words, isPath }: Setting,
+  { file, repository: { top, directory, common }, user }: { file: string; repository: GitDirectory; user: GitUser },
 ): string[] {
-  if (!RUN_KEYS.test(key) || (key.startsWith("alias.") && !value.startsWith("!"))) return [];
-  const words = new Set([value, ...value.split(/[\s"'`;|&()<>=!]+/)]);
-  const paths = [...words].filter((word) => word !== "" && !word.includes("$")).flatMap((word) =>
-    [top, directory, common, dirname(file)].map((base) => normalize(resolve(base, inHome(word, user))))
+  const bases = [...new Set([top, directory, common, dirname(file)])];
+  const paths = words.filter((word) => !word.includes("$")).flatMap((word) =>
+    bases.map((base) => resolve(base, inHome(word, user)))
   );
   // Husky names a generated directory; its scripts lie in the parent.
-  if (DIRECTORY_KEYS.test(key)) return paths.map((path) => basename(path) === "_" ? dirname(path) : path);
+  if (names === "directory") return paths.map((path) => basename(path) === "_" ? dirname(path) : path);
   // A directory cannot be run.
-  return paths.filter((path) => kindOf(path) !== "directory" && (value.includes("/") || kindOf(path) === "file"));
+  return paths.filter((path) => {
+    const kind = kindOf(path);
+    return kind === "file" || (isPath && kind !== "directory");
+  });
 }
 
 function kindOf(path: string): string | null {

@@ -67,7 +67,7 @@ export async function openSandbox(
   await projects?.note([...options.roots, ...bound.written]);
   const base = { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() };
   const startedLater = new StartedLater(userHome);
-  const settings = ownSettings(userHome).flatMap(placesBehind);
+  const settings = placesBehind(ownSettings(userHome));
   return async (request) => {
     const { protection } = request;
     const walk = async () => (await protection.hidden()).add(await bound.walk());
