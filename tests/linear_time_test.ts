@@ -4,8 +4,15 @@
  * much text.
  */
 import { announcesStep, emptyClaim, leavesUndone } from "../src/agent/ending/unfinished.ts";
+import { parseMarker } from "../src/boundary/policy/marker.ts";
+import { commandProtection } from "../src/boundary/policy/write_protected.ts";
 import { FragmentFinder } from "../src/boundary/scan/fragment_finder.ts";
 import { formsOf } from "../src/boundary/scan/normalize.ts";
+import { readFrontmatter, ruleProblems } from "../src/editor/resources/markdown.ts";
+import { isBare } from "../src/editor/resources/resource.ts";
+import { sectionsIn } from "../src/editor/resources/section.ts";
+import { holdsKey } from "../src/editor/resources/servers.ts";
+import { type McpServer, readServer, resolveServer } from "../src/mcp/server.ts";
 import { cleanText, firstSentence } from "../src/mcp/tool_info.ts";
 import { foldedPath } from "../src/platform/case_folded.ts";
 import { normalized } from "../src/platform/text.ts";
@@ -35,6 +42,13 @@ import assert from "node:assert/strict";
 const finder = new FragmentFinder();
 finder.add(".env", new TextEncoder().encode("TOKEN=tr0ub4dor&3-correct-horse\n"));
 
+/** A server of a project, with a text in an argument. */
+function serverOf(text: string): McpServer {
+  const server = readServer("a", { command: "a" });
+  assert.ok("entry" in server);
+  return { ...server.entry, args: [text], origin: "project" };
+}
+
 /** A workspace in which no path leads anywhere. */
 const NOWHERE = { resolve: () => ({ refused: "absent", unknown: true }), status: () => null };
 
@@ -60,6 +74,19 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "what an MCP server says": (text) => [cleanText(text), firstSentence(text)],
   "a command": (text) => [commandParts(text), readShell(text), plainWords(text), looseWords(text)],
   "git's settings": (text) => ["", "[", '[a "', "a", "a =", 'a = "'].map((start) => [...settingsIn(start + text)]),
+  "a marker": (text) => parseMarker(new TextEncoder().encode(`no-cloud: ${text}`)),
+  "a name": (text) => [text, `.mise${text}`].map((name) => commandProtection(`/${name}`, null)),
+  "a server of the project": (text) => resolveServer(serverOf(text), { env: () => "x", secret: [] }),
+  "rules and sections": (text) => [
+    ...[text, `globs: ${text}`, ...["\n ", "\n- "].map((end) => `a:${end}${text.replaceAll("\n", end)}`)].map(
+      (fields) => {
+        const whole = `---\ntrigger: glob\n${fields}\n---\n`;
+        return [readFrontmatter(whole), ruleProblems(whole)];
+      },
+    ),
+    ...["", "<!--"].map((start) => sectionsIn(start + text)),
+  ],
+  "files of settings": (text) => [isBare(text), isBare(`{${text}`), holdsKey(`?token=${text}`)],
   "what is shown": (text) => [clean(text, { multiline: true }), shownOutput(text)],
   "Markdown": (text) => new MarkdownStream({ width: () => 80, color: true }).push(text + "\n"),
   "an edit": (text) => matchEdit(text, { old: text.slice(1, -1) + "x", new: "y", all: false }),
@@ -80,6 +107,7 @@ const PIECES: readonly string[] = [
   ...["Action: list\nAction Input: {", "list(path='a'\n", "list\n", "read_file\n", "path: a\n", "&amp;", "&", "$("],
   ...["${", "&&", "| ", "<<A\n", "\x1b[", "\x1b[0m", "/a", "http://a:b@", "I will now read. ", "1", "é", "😀"],
   ...["*** Begin Patch\n", "<<<<<<< SEARCH\n", "=======\n", "@@ -1 +1 @@\n", "key: ", "Bearer ", "%41", "TOKEN="],
+  ...["${a:-", "<!-- begin a -->\n", "<!-- ", "{a,"],
 ];
 
 /** What stands around the pieces. */

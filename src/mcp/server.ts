@@ -187,7 +187,8 @@ export function resolveServer(server: McpServer, variables: Variables): Resolved
   const put = (text: string): string =>
     server.origin === "client"
       ? text
-      : text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise?: string) => valueOf(name, otherwise));
+      : text.replace(/\$\{(\w+)(?::-((?:[^}$]|\$(?!\{))*))?\}/g, (_, name: string, otherwise?: string) =>
+        valueOf(name, otherwise));
   const all = (values: Record<string, string>) =>
     Object.fromEntries(Object.entries(values).map(([name, text]) => [name, put(text)]));
   const maybe = (text: string | undefined) => text === undefined ? undefined : put(text);

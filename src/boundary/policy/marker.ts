@@ -48,6 +48,7 @@ export function escapedPath(path: string): string {
 
 function pathProblem(path: string): string | null {
   if (path === "") return "names no path";
+  if (path.length > 4096) return "is longer than a path can be";
   // An escaped character has no special meaning.
   const plain = path.replace(/\\[^]/g, "_");
   const foreign = FOREIGN.find(([sign]) => sign.test(plain));

@@ -31,7 +31,7 @@ const STARTED_LATER = new Set(
     ".ocamlinit .octaverc .jshellrc").split(" "),
 );
 const STARTED_LATER_NAMES =
-  /(?:^|\/)(?:\.?(?:mise|lefthook)(?:[.-][\w-]+)*\.(?:toml|ya?ml|json)|[^/]+\.sublime-project|\.(?:aider|huskyrc|lintstagedrc)[^/]*|\.yarn\/(?:releases|plugins|sdks)|\.pi\/extensions|\.vibe\/config\.toml|\.vim\/coc-settings\.json)(?:\/|$)/;
+  /(?:^|\/)(?:\.?(?:mise|lefthook)(?:[.-][\w.-]*)?\.(?:toml|ya?ml|json)|[^/]+\.sublime-project|\.(?:aider|huskyrc|lintstagedrc)[^/]*|\.yarn\/(?:releases|plugins|sdks)|\.pi\/extensions|\.vibe\/config\.toml|\.vim\/coc-settings\.json)(?:\/|$)/;
 
 /**
  * Hooks of editors and assistants: of the project, the user and the system. The same as in the tables of `src/editor`.

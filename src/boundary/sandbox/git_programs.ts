@@ -73,7 +73,7 @@ export function gitPrograms(
   return [...paths];
 }
 
-/** Returns paths, where they really lie, and where the links in those that are directories lead: hooks are often links. */
+/** Returns paths, where they really lie, and where the links in directories among them lead: hooks are often links. */
 export function placesBehind(paths: readonly string[]): string[] {
   const ends = new Set(paths.map(endOf));
   const links = [...ends].flatMap((path) =>

@@ -116,7 +116,8 @@ class Parser {
       } else break;
     }
     const blank = rest.slice(from, this.#at);
-    this.#indent = /\n([ \t]*)[^\n]*$/.exec(blank)?.[1] ?? this.#indent;
+    const end = blank.lastIndexOf("\n");
+    if (end >= 0) this.#indent = /^[ \t]*/.exec(blank.slice(end + 1))?.[0] ?? "";
     return blank;
   }
 

@@ -39,8 +39,10 @@ export function readFrontmatter(text: string): Frontmatter {
     const nested = /^\s+([\w.-]+):\s*(.*)$/.exec(line);
     const top = /^([\w.-]+):(?:\s+(.*))?$/.exec(line);
     const now = fields.get(key);
-    if (item !== undefined && key !== "") fields.set(key, [...(Array.isArray(now) ? now : []), unquoted(item)]);
-    else if (nested !== null && key !== "" && (now === "" || (typeof now === "object" && !Array.isArray(now)))) {
+    if (item !== undefined && key !== "") {
+      if (Array.isArray(now)) now.push(unquoted(item));
+      else fields.set(key, [unquoted(item)]);
+    } else if (nested !== null && key !== "" && (now === "" || (typeof now === "object" && !Array.isArray(now)))) {
       fields.set(key, { ...(typeof now === "object" ? now : {}), [nested[1] ?? ""]: unquoted(nested[2] ?? "") });
     } else if (top !== null) {
       key = top[1] ?? "";
@@ -48,7 +50,8 @@ export function readFrontmatter(text: string): Frontmatter {
       fields.set(key, valueOf(top[2] ?? ""));
     } else if (/^\s+\S/.test(line) && typeof now === "string") {
       // A folded text continues; the sign for it is not part of it.
-      fields.set(key, `${now.replace(/^[>|][-+]?$/, "")} ${line.trim()}`.trim());
+      const isBegun = now.length > 2 || !/^(?:[>|][-+]?)?$/.test(now);
+      fields.set(key, isBegun ? `${now} ${line.trim()}` : line.trim());
     }
   }
   return { fields, body: front.body, repeated };
@@ -78,7 +81,10 @@ export type Trigger = (typeof TRIGGERS)[number];
 /** Returns what is wrong with globs, joined by commas; null when nothing is. */
 export function globsProblem(globs: string): string | null {
   if (globs.trim() === "") return "trigger glob needs globs";
-  if (/\{[^}]*,[^}]*\}/.test(globs)) return "a glob with a comma in braces would be cut at the comma; name each one";
+  const cut = /\{[^{},]*,/.exec(globs);
+  if (cut !== null && globs.includes("}", cut.index)) {
+    return "a glob with a comma in braces would be cut at the comma; name each one";
+  }
   return /\s/.test(globs) ? "globs are joined by commas without spaces" : null;
 }
 

@@ -99,7 +99,7 @@ function isEmpty(node: JsonNode | null): boolean {
 
 /** Returns whether only white space or an empty object is left. */
 export function isBare(text: string): boolean {
-  return /^\ufeff?\s*(?:\{\s*\})?\s*$/.test(text);
+  return /^(?:\{\s*\})?$/.test(text.replace(/^\ufeff/, "").trim());
 }
 
 /** Returns whether a member is one that the file needs for its others. */

@@ -65,7 +65,7 @@ export function removeSection(text: string, marks: SectionMarks): string {
 
 /** Returns the words of a comment of one line, lower case; null for any other line. */
 function commentWords(line: string): string[] | null {
-  const inner = /^\s*<!--\s*(.*?)\s*-->\s*$/.exec(line)?.[1];
+  const inner = /^<!--(.*)-->$/.exec(line.trim())?.[1];
   return inner === undefined ? null : inner.toLowerCase().split(/[\s:_/-]+/).filter((word) => word !== "");
 }
 
@@ -78,14 +78,16 @@ const END = /^(?:end|stop)$/;
  */
 export function sectionsIn(text: string): SectionMarks[] {
   const lines = text.split(/\r?\n/);
+  const comments = lines.map(commentWords);
+  const ends = [...comments.keys()].filter((at) => comments[at]?.some((word) => END.test(word)));
   const found: SectionMarks[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const words = commentWords(lines[at] ?? "");
+    const words = comments[at];
     if (!words?.some((word) => BEGIN.test(word))) continue;
     const names = words.filter((word) => !BEGIN.test(word));
-    const end = lines.findIndex((line, index) => index > at && closes(line, names));
-    if (end < 0) continue;
-    const last = (commentWords(lines[end] ?? "") ?? []).filter((word) => !END.test(word));
+    const end = ends.find((index) => index > at && namedBy(comments[index]).every((word) => names.includes(word)));
+    if (end === undefined) continue;
+    const last = namedBy(comments[end]);
     const own = /^<!-- agentcli:begin ([^\s>]+) -->$/.exec((lines[at] ?? "").trim())?.[1];
     const name = own ?? (last.join("-").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "section");
     found.push({ name, begin: (lines[at] ?? "").trim(), end: (lines[end] ?? "").trim() });
@@ -94,10 +96,8 @@ export function sectionsIn(text: string): SectionMarks[] {
   return found;
 }
 
-function closes(line: string, names: readonly string[]): boolean {
-  const words = commentWords(line);
-  return words !== null && words.some((word) => END.test(word)) &&
-    words.filter((word) => !END.test(word)).every((word) => names.includes(word));
+function namedBy(end: readonly string[] | null = null): string[] {
+  return end?.filter((word) => !END.test(word)) ?? [];
 }
 
 /** Returns whether a text has anything beside its sections. */

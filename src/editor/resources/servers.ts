@@ -44,7 +44,7 @@ export function holdsKey(word: string): boolean {
 
 /** Returns what follows the name of a key: a key, unless it refers to one, or names a file. */
 function isValueOfKey(value: string): boolean {
-  const rest = value.replace(ANY_REFERENCE, "").replace(/^\s*(?:bearer|basic|token|bot)?[\s:"']*$/i, "");
+  const rest = value.replace(ANY_REFERENCE, "").replace(/^\s*(?:(?:bearer|basic|token|bot|[:"'])[\s:"']*)?$/i, "");
   return rest !== "" && !/^(?:\.{0,2}|~)\/|^[A-Za-z]:\\|\.(?:pem|key|crt|json|txt)$/.test(value);
 }
 
