@@ -50,7 +50,7 @@ export async function admitPrompt(
     const { requireVision } = await import("./context/vision.ts");
     await requireVision(session, item);
   }
-  if (session.items.length > 0) await applyMarkers(session);
+  raiseLabels(session);
   const { provider, local } = model;
   // A client writes the descriptions of its tools, and they stand before every message as the system message does.
   const standing = [system.text, JSON.stringify(session.schemas), ...system.files];
@@ -70,9 +70,10 @@ function placeOf({ provider, baseUrl }: Pick<SessionModel, "provider" | "baseUrl
 }
 
 /**
- * Reads the markers again, which may have changed since the last request, and applies them to what the session holds.
+ * Reads the markers again and applies them to what the session holds: before each request, and before what a person
+ * says or does between two of them is judged.
  */
-async function applyMarkers(session: Session, signal?: AbortSignal): Promise<void> {
+export async function applyMarkers(session: Session, signal?: AbortSignal): Promise<void> {
   await session.workspace.refresh(signal);
   raiseLabels(session);
   session.model.local &&= session.workspace.local;

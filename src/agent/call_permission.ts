@@ -4,6 +4,7 @@ import type { ToolCall } from "../session/item.ts";
 import { checkCall } from "../tools/meant_call.ts";
 import { decide, type Decision, ruleNames } from "../tools/permission.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import { applyMarkers } from "./admission.ts";
 import type { Session } from "./session.ts";
 import type { CallOptions } from "./tool_call.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion } from "./turn_options.ts";
@@ -45,6 +46,7 @@ export async function permit(
   if (precheck !== null) return { input, result: precheck };
   const question = { ...denial, ruleName: tool.ruleName?.(input), subject, reason };
   const answer = await answerTo(decision, { question, ask, hooked }, signal);
+  if (answer !== null) await applyMarkers(session, signal);
   session.deniedUnasked.set(rule.name, answer === null);
   if (answer?.behavior === "allow") return await changedInput(tool, { input, changed: answer.input }, session);
   const message = answer === null

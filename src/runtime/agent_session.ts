@@ -2,6 +2,7 @@
  * The one owner of a session: opens it when it is first used, admits prompts, runs turns, and stores what happened.
  * Nothing else changes the state of a session. Commands, chats and protocol clients are surfaces over it.
  */
+import { applyMarkers } from "../agent/admission.ts";
 import { startTurnState } from "../agent/turn_result.ts";
 import { runTurn } from "../agent/turn.ts";
 import type { PermissionMode } from "../config/types.ts";
@@ -57,12 +58,16 @@ export class AgentSession {
   }
 
   /**
-   * Opens the session unless it is open with this model. Throws what opening throws, and the signal's reason at once.
+   * Opens the session unless it is open with this model: then it gets the rules of now, unless it was opened for a
+   * single turn. Throws what opening and the rules throw, and the signal's reason at once.
    */
   async ready(signal: AbortSignal = new AbortController().signal): Promise<OpenSession> {
     signal.throwIfAborted();
     const previous = this.#open;
-    if (previous !== null && !this.#isModelStale) return previous;
+    if (previous !== null && !this.#isModelStale) {
+      if (this.#host.isSingleTurn !== true) await applyMarkers(previous.session, signal);
+      return previous;
+    }
     await this.#warmUp?.stop();
     const opening = this.#reopen(this.#options, { previous, signal });
     // A session that is carried over keeps its transcript even if this fails.

@@ -1,5 +1,5 @@
 /** Prompts of a session: the item of one with its attachments, its admission, and the queue of messages that wait. */
-import { admitPrompt, type AdmittedPrompt } from "../agent/admission.ts";
+import { admitPrompt, type AdmittedPrompt, applyMarkers } from "../agent/admission.ts";
 import type { Session } from "../agent/session.ts";
 import type { SteeredMessage } from "../agent/turn_options.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
@@ -227,6 +227,7 @@ export class PromptAdmission {
     for (let next = queue.firstForTurn; next !== null && !isOver(); next = queue.firstForTurn) {
       let item: UserItem;
       try {
+        await applyMarkers(scope.session, scope.signal);
         const input = await next.toPrompt();
         if (input === null) return;
         ({ item } = await this.admit(input, scope));

@@ -11,7 +11,7 @@ const linux = { ignore: Deno.build.os !== "linux" };
 /** A chat at a terminal, line by line, with a local and a remote server that answer by the script. */
 async function converse(
   stage: Stage,
-  typed: readonly string[],
+  lines: readonly (string | (() => unknown))[],
   { model, script: given, args = [] }: { model: "loc" | "rem"; script?: Script; args?: readonly string[] },
 ) {
   const script: Script = given ?? (({ json }: { json: { messages: { role: string; content: string }[] } }) => {
@@ -24,8 +24,7 @@ async function converse(
   await using far = startFakeServer({ host: "127.0.0.2", script });
   const settings = { default_provider: model };
   await configure(stage.home, { loc: { baseUrl: near.baseUrl }, rem: { baseUrl: far.baseUrl } }, settings);
-  const stdin = typed.map((line) => `${line}\n`).join("");
-  const done = await runInProcess(["chat", ...args], { home: stage.home, stdin, terminal: true });
+  const done = await runInProcess(["chat", ...args], { home: stage.home, lines, terminal: true });
   const sent = (received: Uint8Array[]) => new TextDecoder().decode(joined(received));
   return { shown: done.stdout + done.stderr, near: sent(near.received()), far: sent(far.received()) };
 }
@@ -265,6 +264,49 @@ Deno.test("a session that cannot be resumed leaves the one that is open as it wa
     assert.equal(far.split("POST ").length - 1, 3, shown);
   }
 });
+
+/** What a person says or does right after protecting `.env`, by the canary in it, and where it would be stored. */
+const STORED: Record<string, { place: string; before?: string[]; typed: (canary: string) => string[] }> = {
+  "the first prompt": { place: "projects", typed: (canary) => [`is ${canary} right?`] },
+  "the first prompt after going back": {
+    ...{ place: "projects", before: ["hello", "/rewind", "1"], typed: (canary) => [`is ${canary} right?`] },
+  },
+  "a name": { place: "projects", before: ["hello"], typed: (canary) => [`/rename ${canary}`] },
+  "a reason to refuse a call": { place: "projects", before: ["call"], typed: (canary) => [`no, use ${canary}`] },
+  "a rule": { place: "permissions.json", before: ["call canary"], typed: () => ["a", "y"] },
+  "an undo": { place: "undo", before: ["write", "y"], typed: () => ["/undo"] },
+};
+
+for (const [what, { place, before = [], typed }] of Object.entries(STORED)) {
+  Deno.test(`${what} is stored by the rules of now, not of the last request`, linux, async () => {
+    for (const isProtected of [true, false]) {
+      await using stage = await openStage({ bare: true, marker: "no-cloud: other\n" });
+      await stage.plant(".env", "env", (canary) => `TOKEN=${canary}\n`);
+      const canary = stage.canary("env");
+      const write = { name: "Write", input: { file_path: ".env", content: "TOKEN=another\n" } };
+      const calls: Record<string, Parameters<typeof ask>> = {
+        "call": [want("shell", { command: "echo one" })],
+        "call canary": [want("shell", { command: `echo ${canary}` })],
+        "write": [want("read", { path: ".env" }), write],
+      };
+      const script: Script = ({ json }) => {
+        const last = (json.messages as { role: string; content: string }[]).at(-1);
+        const call = last?.role === "user" ? calls[last.content] : undefined;
+        return call === undefined ? say("Fine.") : ask(...call);
+      };
+      const protect = async () => {
+        await stage.write(".env", `TOKEN=${canary}\n`);
+        if (isProtected) await stage.write(".agentclisecret", "no-cloud: other\nno-cloud: .env\n");
+      };
+      const chat = await converse(stage, [...before, protect, ...typed(canary)], { model: "loc", script });
+      const { agentcliHome } = stage.home;
+      const skip = (path: string) => !path.startsWith(`${agentcliHome}/${place}`);
+      const found = new TreeScan(new LeakScan(stage.canaries), { roots: [agentcliHome], skip });
+      await found.look();
+      assert.equal(found.found.size > 0, !isProtected, `${[...found.found].join()}\n${chat.shown}`);
+    }
+  });
+}
 
 const OLD_VALUE = "oldvalue-ZQ81kdLLs92mPwq";
 

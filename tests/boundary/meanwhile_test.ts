@@ -71,13 +71,27 @@ Deno.test("a background command of a remote model ends when the home comes to kn
   const work = async () => {
     await standing(`${stage.project}/pid`);
     await know();
-    const pid = (await Deno.readTextFile(`${stage.project}/pid`)).trim();
-    for (let round = 0; round < 500 && isAlive(pid); round++) await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.ok(!isAlive(pid), "it was ended");
+    await ended(stage);
   };
   const script = [background(command), read("pid"), say("Done.")];
   const played = await stage.play("rem", { block, args, script, during: { index: 1, work } });
   assert.match(played.results[0] ?? "", /^Started bg1/, "control: it was started");
+});
+
+Deno.test("neither a marker that the user writes while a command runs without a sandbox nor what it names is a copy", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const work = async () => {
+    await standing(`${stage.project}/pid`);
+    await stage.write("conf.env", "TOKEN=just-made-by-the-user\n");
+    await stage.write("new.ts", "let user = 1;\n");
+    await stage.write(".agentclisecret", "no-cloud: conf.env\n");
+    await ended(stage);
+  };
+  const script = [background("echo $$ > pid; exec sleep 60"), read(".agentclisecret"), read("new.ts"), say("Done.")];
+  const { done, results } = await stage.play("rem", { block, args, script, during: { index: 1, work } });
+  assert.match(results[1] ?? "", /no-cloud: conf\.env/, results.join("\n"));
+  assert.match(results[2] ?? "", /it holds content of a protected path/, "control: what else changed is one");
+  assert.match(done.stderr, /agentcli secrets trust (?:new\.ts pid|pid new\.ts)\)/);
 });
 
 for (const known of [true, false]) {
@@ -122,6 +136,13 @@ for (const meanwhile of [true, false]) {
     assert.match(played.results[0] ?? "", /open text/, "control: it can be called");
     assert.equal(played.sent.includes(stage.canary("other")), !meanwhile, played.results[1]);
   });
+}
+
+/** Resolves when the command that wrote its number into `pid` was ended. */
+async function ended(stage: Stage): Promise<void> {
+  const pid = (await Deno.readTextFile(`${stage.project}/pid`)).trim();
+  for (let round = 0; round < 500 && isAlive(pid); round++) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(!isAlive(pid), "it was ended");
 }
 
 function isAlive(pid: string): boolean {

@@ -158,6 +158,25 @@ Deno.test("an editor's text of a file that is not saved yet stays local once its
   assert.ok(!sent.includes(secret));
 });
 
+Deno.test("the first words of an editor's session are judged by a line that came after it was opened", async () => {
+  for (const isProtected of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: "no-cloud: other\n" });
+    await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
+    await using near = startFakeServer({ script: [say("Fine.")] });
+    await configure(stage.home, { loc: { baseUrl: near.baseUrl, ...block } }, { default_provider: "loc" });
+    {
+      await using client = new AcpClient({ home: stage.home });
+      const id = await client.session();
+      await client.until(({ params }) => params?.update?.sessionUpdate === "available_commands_update");
+      if (isProtected) await stage.write(".agentclisecret", "no-cloud: other\nno-cloud: config.env\n");
+      await client.prompt(id, [{ type: "text", text: `Is ${stage.canary("env")} right?` }]);
+    }
+    await stage.write("config.env", "TOKEN=another\n");
+    const { sent } = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(sent.includes(stage.canary("env")), !isProtected);
+  }
+});
+
 Deno.test("a protected rule or workflow makes a session protected where its text is used, and not where it is dropped", async () => {
   for (const trigger of ["manual", "always_on"]) {
     for (const workflow of [false, true]) {

@@ -98,6 +98,10 @@ Deno.test("secrets add writes the marker, keeps what is in it, and does not repe
   const deep = await runInProcess(["secrets", "add", "deep"], { home });
   assert.match(deep.stdout, /^deep: added .*; nothing is there yet; every deep below is covered$/m);
   assert.doesNotMatch(first.stdout, /^keys.*nothing is there/m);
+  for (const said of ["added", "was already protected"]) {
+    const all = await runInProcess(["secrets", "add", "."], { home });
+    assert.equal(all.stdout, `.: ${said} (.agentclisecret:6 no-cloud: .)\n`);
+  }
 });
 
 Deno.test("secrets add protects where the home can remember nothing, and says so", async () => {

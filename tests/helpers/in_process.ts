@@ -18,9 +18,12 @@ export async function runInProcess(
     terminal?: boolean;
     /** Typed one after the other, each once a question with `[y/N]` is shown. */
     answers?: readonly string[];
+    /** In place of `stdin`: each line is read when the one before is done, and functions are called in between. */
+    lines?: readonly (string | (() => unknown))[];
   },
 ): Promise<Finished> {
   const { terminal = false, answers = [] } = options;
+  const lines = [...options.lines ?? []];
   const asked = answers.map(() => Promise.withResolvers<void>());
   let [shown, read] = [0, 0];
   // A child has no terminal.
@@ -47,6 +50,10 @@ export async function runInProcess(
     stdin: {
       isTerminal: terminal,
       async read() {
+        for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
+          if (typeof line === "string") return new TextEncoder().encode(`${line}\n`);
+          await line();
+        }
         const at = read++;
         await asked[at]?.promise;
         return answers[at] === undefined ? waiting.pop() ?? null : new TextEncoder().encode(`${answers[at]}\n`);

@@ -230,7 +230,7 @@ Deno.test(
         const lines = [{ tier: "no-cloud", pattern: source.split("/")[0] ?? "", line: 1 } as const];
         const derived = [{ path, source: `${root}/${source}`, isTarget: true as const, inode: 0, born: 0 }];
         const remembered = [{ markers: [{ path: `${root}/.agentclisecret`, lines }], derived }];
-        assert.equal(ProtectedSet.unwalked([root], { remembered }).rule(path) !== null, counts, `${source} to ${path}`);
+        assert.equal(new ProtectedSet([root], { remembered }).rule(path) !== null, counts, `${source} to ${path}`);
       }
     }),
 );

@@ -38,6 +38,8 @@ export interface WatchedProgram {
   quarantine(paths: readonly string[]): Promise<QuarantineEntry | null>;
   /** Removed when everything that the program changed is protected as it has to be; null without a sandbox. */
   note: ProgramNote | null;
+  /** As in `ProgramChanges`. */
+  isFree?: boolean;
 }
 
 /** Protects files in places that a program changed and that hold protected content, or all if it could see some. */
@@ -86,6 +88,7 @@ export function unsandboxed(
     ...line,
     roots: [workspace.root, ...workspace.additional],
     note: null,
+    isFree: true,
     async look() {
       const reason = await sandboxReason({ workspace, sandbox });
       return { planted: [], exposed: reason === null || reason === accepted ? [] : [UNKNOWN_PATH] };
@@ -116,7 +119,7 @@ export async function runWatched(
   let since = started;
   let held = new HeldOutput();
   let passing = Promise.resolve();
-  const { argv, env, cwd, roots } = program;
+  const { argv, env, cwd, roots, isFree } = program;
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
@@ -167,7 +170,9 @@ export async function runWatched(
   if (exposed !== null) await attempt(() => program.note?.keep());
   // What goes to quarantine is judged, too: the user can put it back.
   await attempt(() => protectChanges?.(roots, { since: started }));
-  if (exposed !== null) await attempt(() => protectChanges?.(roots, { since: started, exposed: { path, since } }));
+  if (exposed !== null) {
+    await attempt(() => protectChanges?.(roots, { since: started, exposed: { path, since, isFree } }));
+  }
   await attempt(async () => {
     quarantined = await program.quarantine(planted);
     if (quarantined !== null) await notify?.(await quarantineNotice(name, quarantined, holdsProtected));

@@ -7,6 +7,7 @@ import { basename, dirname, isWithin, join, relativeTo } from "../../platform/pa
 import { quietly } from "../../platform/real_path.ts";
 import { shellWord } from "../../shell/quote.ts";
 import { type Listing, within } from "../policy/listing.ts";
+import { recordSeen } from "../policy/project.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
@@ -27,8 +28,11 @@ const SLACK_MS = 2_000;
 export interface ProgramChanges {
   /** When it started, in milliseconds since 1970. */
   since: number;
-  /** A protected path that it could see since a time: what changed then can hold it in a form that no scan finds. */
-  exposed?: { path: string; since: number } | undefined;
+  /**
+   * A protected path that it could see since a time: what changed then can hold it in a form that no scan finds.
+   * `isFree`: no sandbox kept the program from anything.
+   */
+  exposed?: { path: string; since: number; isFree?: boolean | undefined } | undefined;
 }
 
 interface CopySearch extends ProgramChanges {
@@ -49,6 +53,8 @@ interface CopySearch extends ProgramChanges {
 export async function protectCopies(search: CopySearch, records: readonly ProjectRecord[]): Promise<string | null> {
   const { protection, exposed } = search;
   protection.refresh();
+  // A line that came meanwhile covers what it names for good once it is recorded.
+  if (exposed !== undefined) await recordSeen(protection, records);
   const copies = await findCopies(search);
   if (copies.length === 0) return null;
   protection.protectCopies(copies);
@@ -100,9 +106,9 @@ async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
       // Where its name holds protected content, a file is known and shown by its number alone.
       const copy = { path: nameHit === null ? path : join(base, `file number ${inode}`), inode, born };
       if (exposed !== undefined) {
-        // No sandboxed program writes a marker that was there before it: the user just did.
-        const isOld = born !== 0 && born < since;
-        if (isOld && source !== UNKNOWN_PATH && protection.markers.includes(path)) continue;
+        // The user just wrote it: no sandboxed program writes a marker that was there before it, and others need none.
+        const isUsers = exposed.isFree === true || born !== 0 && born < since;
+        if (isUsers && protection.markers.includes(path)) continue;
         found.push({ ...copy, source });
         continue;
       }

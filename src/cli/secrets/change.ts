@@ -41,7 +41,8 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
         hint: "a marker covers only what lies below it",
       });
     }
-    return { word, path, value: markerValue(relativeTo(root, path)) };
+    // A line for the root covers all in it, not the root.
+    return { word, path: path === root ? join(root, "*") : path, value: markerValue(relativeTo(root, path)) };
   });
   // A link, a copy or an unusable marker protects for a while, a line for good.
   const markers = findMarkers(root);
@@ -58,7 +59,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   for (const { word, path, value } of paths) {
     const rule = protection.rule(path);
     const said = open.some((one) => one.word === word) ? "added" : "was already protected";
-    const isThere = said !== "added" || /[*?[]/.test(word) || lstatSync(path) !== null;
+    const isThere = said !== "added" || /[*?[]/.test(word) || lstatSync(resolve(cwd, word)) !== null;
     const absent = `nothing is there yet${value.includes("/") ? "" : `; every ${clean(word)} below is covered`}`;
     const by = rule === null ? "" : clean(describeRule(rule, root));
     lines.push(`${clean(word)}: ${said} (${by})${isThere ? "" : `; ${absent}`}\n`);

@@ -1,5 +1,6 @@
 /** The history of typed lines. One JSON text per line, oldest first, in the home; nothing protected. */
 import { type Session } from "../../../agent/session.ts";
+import { applyMarkers } from "../../../agent/admission.ts";
 import { labelOfWords } from "../../../agent/labels.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
 import type { Io } from "../../../platform/io.ts";
@@ -40,6 +41,7 @@ export async function addToHistory(home: Home, entry: string): Promise<void> {
  */
 export async function rememberTyped(text: string, session: Session, io: Io): Promise<void> {
   try {
+    await applyMarkers(session);
     if (await labelOfWords([text], session) === "open") await addToHistory(await openHome(io), text);
   } catch {
     // Nothing is kept.
