@@ -185,22 +185,6 @@ export async function readPart(
   }
 }
 
-/** Overwrites a part of a file of the home with zeros. */
-export async function blankPart(
-  home: Home,
-  name: string,
-  { at, length }: { at: number; length: number },
-): Promise<void> {
-  const handle = await Deno.open(home.file(name), { write: true });
-  try {
-    await handle.seek(at, Deno.SeekMode.Start);
-    for (let left = length; left > 0;) left -= await handle.write(new Uint8Array(left));
-    await handle.syncData();
-  } finally {
-    handle.close();
-  }
-}
-
 /** Changes the state that a file of the home holds, as JSON, while nobody else does; returns what `work` returns. */
 export async function changeState<State, Result>(
   home: Home,

@@ -16,7 +16,7 @@ import {
   addChanges,
   type ContentPlace,
   type EntryState,
-  forgetContent,
+  eraseUnnamed,
   keepContents,
   keptContent,
   LONGEST,
@@ -90,12 +90,10 @@ export async function openUndoStore(home: Home | null, options: UndoOptions): Pr
 /** The changes of one session. */
 export class UndoStore {
   readonly #home: Home | null;
-  /** False once storing failed. */
+  /** False once storing failed: then what is to be erased is still tried, and nothing is added. */
   #storing: boolean;
   /** By turn and path, in their order. */
   readonly #turns = new Map<number, Map<string, Recorded[]>>();
-  /** Where contents are stored, by digest: each is kept once. */
-  readonly #places = new Map<string, ContentPlace>();
   /** The rules by which it was last checked for what is protected. */
   #rules = "";
 
@@ -106,24 +104,23 @@ export class UndoStore {
 
   async load(): Promise<void> {
     if (this.#home === null) return;
-    const storedNames = new Map<string, string>();
     for (const change of await storedChanges(this.#home, this.options.sessionId)) {
       const { turn } = change;
-      if (change.kind === "undone") this.#turns.get(turn)?.delete(storedNames.get(change.path) ?? change.path);
+      const redacted = `a protected file (${change.path.slice(0, 8)})`;
+      // Earlier versions added a line for each change that was undone.
+      if (change.kind === "undone") [change.path, redacted].forEach((path) => this.#turns.get(turn)?.delete(path));
       else if (change.kind === "redacted") {
-        const path = `a protected file (${change.path.slice(0, 8)})`;
-        storedNames.set(change.path, path);
         const content = { kind: "none", reason: PROTECTED } as const;
-        this.#add({ turn, path, label: "no-cloud", state: null, content });
+        this.#add({ turn, path: redacted, label: "no-cloud", state: null, content });
       } else {
         const { before, after, path, kept: place } = change;
-        if (before.kind === "content" && place !== null) this.#places.set(before.digest, place);
         const content = place === null
           ? { kind: "none", reason: TOO_LARGE } as const
           : { kind: "disk", place } as const;
         this.#add({ turn, path, label: "open", state: { before, after }, content });
       }
     }
+    await this.#settle([eraseUnnamed]);
   }
 
   /**
@@ -142,6 +139,7 @@ export class UndoStore {
       });
     }
     for (const one of added) this.#add(one);
+    if (!this.#storing) return;
     await this.#store(async (home) => {
       await this.#keep(home, added.filter(({ label }) => label === "open"));
       await addChanges(home, this.options.sessionId, await Promise.all(added.map(lineOf)));
@@ -149,23 +147,20 @@ export class UndoStore {
   }
 
   async #keep(home: Home, added: readonly Recorded[]): Promise<void> {
-    const fresh = new Map<string, Uint8Array>();
-    const digests = added.map(({ state, content }) => {
-      if (state?.before.kind !== "content" || content.kind !== "memory") return null;
-      const { digest } = state.before;
-      if (!this.#places.has(digest)) fresh.set(digest, content.bytes);
-      return digest;
-    });
-    const places = await keepContents(home, this.options.sessionId, [...fresh.values()]);
-    [...fresh.keys()].forEach((digest, at) => {
-      const place = places?.[at];
-      if (place !== undefined) this.#places.set(digest, place);
-    });
-    added.forEach((one, at) => {
-      const place = this.#places.get(digests[at] ?? "");
-      if (place !== undefined) one.content = { kind: "disk", place };
-      else if (digests[at] !== null) one.content = { kind: "none", reason: TOO_MUCH };
-    });
+    // Each content is kept once.
+    const places = new Map<unknown, ContentPlace | undefined>();
+    for (const one of this.#all()) if (one.content.kind === "disk") places.set(contentOf(one), one.content.place);
+    const fresh = new Map<unknown, Uint8Array>();
+    for (const one of added) {
+      const content = contentOf(one);
+      if (one.content.kind === "memory" && !places.has(content)) fresh.set(content, one.content.bytes);
+    }
+    const kept = await keepContents(home, this.options.sessionId, [...fresh.values()]);
+    [...fresh.keys()].forEach((content, at) => places.set(content, kept?.[at]));
+    for (const one of added.filter(({ content }) => content.kind === "memory")) {
+      const place = places.get(contentOf(one));
+      one.content = place === undefined ? { kind: "none", reason: TOO_MUCH } : { kind: "disk", place };
+    }
   }
 
   /** Returns the turns with changes that were not undone, in order; `unreported`: nor refused in this process. */
@@ -194,17 +189,17 @@ export class UndoStore {
     for (const entry of inOrder(entries)) restored.push(await restoreEntry(entry, workspace, { turn }));
     const done = new Set(restored.flatMap(({ path, outcome }) => outcome === "refused" ? [] : [path]));
     const changed = this.#turns.get(turn);
-    const names = [...done].flatMap((path) => changed?.get(path) ?? []).map(nameOf);
-    const lines = [...new Set(await Promise.all(names))].map((path) => ({ kind: "undone", turn, path }) as const);
     for (const path of done) changed?.delete(path);
     for (const one of [...changed?.values() ?? []].flat()) one.isRefused = true;
     // After a kill before this point, everything is as it was before the turn, which then counts as no change.
-    await this.#store((home) => addChanges(home, this.options.sessionId, lines));
+    await this.#settle();
     return restored;
   }
 
   /** Makes undone changes again, where the entry is still what the undo left. */
   async redo(changes: readonly ReplacedEntry[], workspace: Workspace): Promise<Restored[]> {
+    // The labels are those of the time of the undo.
+    this.#rules = "";
     const restored: Restored[] = [];
     const ready: { change: ReplacedEntry; entry: ChangedEntry }[] = [];
     for (const change of changes) {
@@ -227,28 +222,23 @@ export class UndoStore {
   ): Promise<void> {
     if (rules === this.#rules) return;
     this.#rules = rules;
-    const found: Recorded[] = [];
-    for (const one of this.#all().filter(({ label }) => label === "open")) {
+    const open = this.#all().filter(({ label }) => label === "open");
+    const found = new Set<unknown>();
+    for (const one of open) {
       const entry = await this.#before(one);
-      if (await isProtected(one.path, entry.kind === "not_kept" ? null : entry)) found.push(one);
+      if (await isProtected(one.path, entry.kind === "not_kept" ? null : entry)) found.add(contentOf(one));
     }
-    for (const one of found) {
-      const { content, state } = one;
-      Object.assign(one, {
-        label: "no-cloud",
-        state: null,
-        content: { kind: "none", reason: "it is protected by now" },
-      });
-      if (state?.before.kind !== "content" || content.kind !== "disk") continue;
-      const { before: { digest } } = state;
-      this.#places.delete(digest);
-      const { place } = content;
-      await this.#store((home) => forgetContent(home, this.options.sessionId, { digest, place }), { isErasing: true });
+    for (const one of open.filter((one) => found.has(contentOf(one)))) {
+      const content = { kind: "none", reason: "it is protected by now" };
+      Object.assign(one, { label: "no-cloud", state: null, content });
     }
-    if (found.length === 0) return;
-    const rewrite = async (home: Home) =>
-      rewriteChanges(home, this.options.sessionId, await Promise.all(this.#all().map(lineOf)));
-    await this.#store(rewrite, { isErasing: true });
+    if (found.size > 0) await this.#settle();
+  }
+
+  /** Stores the records as they are now; contents that none of them names are erased. */
+  async #settle(steps = [rewriteChanges, eraseUnnamed]): Promise<void> {
+    const lines = await Promise.all(this.#all().map(lineOf));
+    for (const step of steps) await this.#store((home) => step(home, this.options.sessionId, lines));
   }
 
   #add(one: Recorded): void {
@@ -302,9 +292,8 @@ export class UndoStore {
     addLine(activity.home, { name: await activityName(activity.root), line: lines.join("\n") });
   }
 
-  /** Stores something; where storing failed before, only what is erased is tried again. */
-  async #store(work: (home: Home) => Promise<void>, { isErasing = false } = {}): Promise<void> {
-    if (this.#home === null || !this.#storing && !isErasing) return;
+  async #store(work: (home: Home) => Promise<void>): Promise<void> {
+    if (this.#home === null) return;
     try {
       await work(this.#home);
     } catch (error) {
@@ -314,13 +303,13 @@ export class UndoStore {
   }
 }
 
-/** Returns the substitute for a name where changes are stored. */
-async function nameOf({ path, label }: Recorded): Promise<string> {
-  return label === "open" ? path : await sha256(path);
+/** Returns what names the content before, the same for each record of it. */
+function contentOf(one: Recorded): unknown {
+  return one.state?.before.kind === "content" ? one.state.before.digest : one;
 }
 
 async function lineOf(one: Recorded): Promise<StoredChange> {
   const { turn, path, label, state, content } = one;
-  if (label !== "open" || state === null) return { kind: "redacted", turn, path: await nameOf(one) };
+  if (label !== "open" || state === null) return { kind: "redacted", turn, path: await sha256(path) };
   return { kind: "open", turn, path, ...state, kept: content.kind === "disk" ? content.place : null };
 }

@@ -1,9 +1,11 @@
 /** Stores changes for undo: one list of changes a session, and the contents they replaced. */
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
+import { keepParts } from "../platform/erase.ts";
+import { listSync } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { fieldsOf, parseJson } from "../platform/record.ts";
-import { appendLines, blankPart, openJournal, readPart } from "../platform/journal.ts";
+import { appendLines, openJournal, readPart } from "../platform/journal.ts";
 import { lineText } from "./line.ts";
 import { fileLines } from "./load.ts";
 import { undoName } from "./paths.ts";
@@ -57,6 +59,18 @@ export async function rewriteChanges(home: Home, sessionId: string, changes: rea
   await home.write(listName(sessionId), changes.map(lineText).join(""));
 }
 
+/** Erases the contents of a session that none of these changes, which are all of it, names. */
+export async function eraseUnnamed(home: Home, sessionId: string, changes: readonly StoredChange[]): Promise<void> {
+  const open = changes.filter((change) => change.kind === "open");
+  const digests = new Set(open.map(({ before }) => before.kind === "content" ? before.digest : ""));
+  const parts = open.flatMap(({ kept }) => kept === null || kept === "own file" ? [] : [kept]);
+  for (const { name } of listSync(home.file(undoName(sessionId))) ?? []) {
+    const file = `${undoName(sessionId)}/${name}`;
+    if (file === contentsName(sessionId)) await keepParts(home, file, parts);
+    else if (file !== listName(sessionId) && !digests.has(name)) await home.remove(file);
+  }
+}
+
 /**
  * Keeps contents, and returns where each of them is stored; null where the session keeps too much already. Throws the
  * system's errors.
@@ -92,16 +106,6 @@ export async function keptContent(
   throw new AgentcliError("turn_failed", "what was kept for undo is gone");
 }
 
-/** Removes a content that was kept. */
-export async function forgetContent(
-  home: Home,
-  sessionId: string,
-  { digest, place }: { digest: string; place: ContentPlace },
-): Promise<void> {
-  if (place === "own file") await home.remove(`${undoName(sessionId)}/${digest}`);
-  else await blankPart(home, contentsName(sessionId), place);
-}
-
 /** The changes of a session in their order; lines that cannot be read are left out. */
 export async function storedChanges(home: Home, sessionId: string): Promise<StoredChange[]> {
   const changes: StoredChange[] = [];
@@ -121,10 +125,11 @@ function readChange(text: string): StoredChange | null {
   // Earlier versions wrote the digest alone, and kept each content in a file.
   const became = typeof after === "string" ? readState({ kind: "content", digest: after }) : readState(after);
   if (kind !== "open" || was === null || became === null) return null;
-  return { kind, turn, path, before: was, kept: kept === true ? "own file" : readPlace(kept), after: became };
+  return { kind, turn, path, before: was, kept: readPlace(kept), after: became };
 }
 
 function readPlace(value: unknown): ContentPlace | null {
+  if (value === true || value === "own file") return "own file";
   const { at, length } = fieldsOf(value);
   return isCount(at) && isCount(length) && length <= LONGEST ? { at, length } : null;
 }

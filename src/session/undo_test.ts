@@ -226,6 +226,48 @@ Deno.test("what has become protected is erased, even where nothing more could be
   }
 });
 
+Deno.test("a content goes with the last change that names it, and what a killed process left with the next", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    const { workspace } = project.context;
+    const kept = () => new TextDecoder().decode(Deno.readFileSync(place.home.file(`undo/${SESSION}/contents`)));
+    const list = place.home.file(`undo/${SESSION}/changes.jsonl`);
+    for (const [name, text] of Object.entries({ a: "first", b: "shared", c: "shared", d: "last" })) {
+      await project.write(name, text);
+    }
+    const store = await open(place.home);
+    for (const [at, name] of ["a", "b", "c", "d"].entries()) await change(store, project, { turn: at, name, to: "x" });
+    assert.equal(kept(), "firstsharedlast");
+    for (const turn of [0, 1]) await store.undo(turn, workspace);
+    assert.equal(kept(), "\0\0\0\0\0sharedlast");
+    await store.undo(3, workspace);
+    assert.equal(kept(), "\0\0\0\0\0shared");
+    await change(store, project, { turn: 4, name: "a", to: "x" });
+    for (const turn of [2, 4]) {
+      assert.equal((await (await open(place.home)).undo(turn, workspace))[0]?.outcome, "restored");
+    }
+    assert.equal(kept(), "");
+
+    await change(store, project, { turn: 5, name: "a", to: "x" });
+    const line = await Deno.readTextFile(list);
+    // Killed before the list had the change; an earlier version left the content of a change that was undone.
+    await Deno.writeTextFile(list, "");
+    const own = place.home.file(`undo/${SESSION}/${"0".repeat(64)}`);
+    await Deno.writeTextFile(own, "first");
+    await open(place.home);
+    assert.equal(kept(), "");
+    await assert.rejects(Deno.stat(own));
+    // It kept each content in a file.
+    const old = { ...JSON.parse(line), kept: true };
+    const made = { ...old, turn: 6, path: `${project.root}/new`, before: { kind: "absent" } };
+    await Deno.writeTextFile(list, [old, made].map((change) => `${JSON.stringify(change)}\n`).join(""));
+    await Deno.writeTextFile(place.home.file(`undo/${SESSION}/${old.before.digest}`), "first");
+    for (const turn of [6, 5]) await (await open(place.home)).undo(turn, workspace);
+    assert.equal(await project.text("a"), "first");
+    assert.deepEqual([...Deno.readDirSync(place.home.file(`undo/${SESSION}`))].length, 2);
+  });
+});
+
 Deno.test("a diff gets what was there before the turn", async () => {
   await using place = await toolHome(null);
   await inToolProject(async (project) => {

@@ -44,6 +44,18 @@ const WAYS: Record<string, (project: WatchedProject, options: { isControl: boole
     await session.command("true");
     if (!isControl) assert.match((await session.undo())["later.txt"] ?? "", /protected by now/);
   },
+  async "a file that was kept for what was undone, and redone, when a line protects it"(project, { isControl }) {
+    await project.sh(`echo ${CANARY} > later.txt`);
+    const session = await project.open();
+    await session.command("echo y >> later.txt");
+    await session.undo();
+    assert.equal(await isStored(project), false, "it was the last that named the content");
+    if (!isControl) await project.sh("echo 'no-cloud: later.txt' >> .agentclisecret");
+    await session.command("true", 2);
+    await session.redo();
+    assert.equal(await isStored(project), true, "the control: with the label of the time of the undo");
+    await session.command("true", 3);
+  },
   async "the same content of two files, of which a line protects one"(project, { isControl }) {
     await project.sh(`echo ${CANARY} > later.txt; cp later.txt same.txt`);
     await (await project.open()).command("echo y >> later.txt; echo z >> same.txt");
