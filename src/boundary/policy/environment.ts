@@ -51,7 +51,7 @@ export function copyingVariables(env: (name: string) => string | undefined): str
 /** Of these, commands in a sandbox get ours: programs need them, and none of them usually holds a key. */
 const KEPT = new Set(["PATH", "HOME", "LANG", "TERM", "TZ", "TMPDIR", "CI"]);
 
-/** Returns our variables for a command in a sandbox: also `named` (`sandbox.env`), never `secret` (keys of providers). */
+/** Returns our variables for a command in a sandbox: also `named` ones (`sandbox.env`), never `secret` ones (keys). */
 export async function sandboxEnvironment(
   environment: Readonly<Record<string, string>>,
   { named, secret, holdsProtected }: {

@@ -214,8 +214,8 @@ export class ProtectedTree {
   }
 
   /**
-   * Covers what a link leads to. Circular links and unreachable targets lead to no content, and of the system counts
-   * only what a line names: a virtual environment links to the interpreter of all projects. Returns a directory with new
+   * Covers what a link leads to. Circular links and unreachable targets lead to no content. Of the system, only what a
+   * line names counts: a virtual environment links to the interpreter of all projects. Returns a directory with new
    * rules: there will be another walk, and this one already comes to what links lead to from there.
    */
   #follow({ path, rule, rest }: Link, { covered }: Visit): Visit | null {
