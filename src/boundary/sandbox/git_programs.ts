@@ -24,7 +24,7 @@ const INCLUDE_KEYS = /^include(?:if\..*)?\.path$/s;
 /** A setting that counts. */
 interface Setting {
   names: "settings" | "directory" | "program";
-  /** What can be a path: the value, and each word of it. */
+  /** The value and each word of it: all can be paths. */
   words: readonly string[];
   /** Whether it means paths also where nothing is there. */
   isPath: boolean;
