@@ -28,11 +28,7 @@ export function localityReason(url: string, optedIn: readonly string[]): string 
     : `opted in by "local-endpoints: ${line}"`;
 }
 
-/**
- * Returns whether `url` counts as local: http or https, no user information, and a host that is exactly `localhost`,
- * `127.0.0.1` or `[::1]`, or that one of `optedIn` names (values of `local-endpoints:`; invalid ones have no effect).
- * Never throws: an invalid URL is not local.
- */
+/** Returns whether `url` counts as local: as loopback, or by `optedIn` (values of `local-endpoints:`). Never throws. */
 export function isLocal(url: string, optedIn: readonly string[]): boolean {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return false;

@@ -74,10 +74,7 @@ export async function knownRoots(home: Home): Promise<string[]> {
 
 const isProtected = ({ open }: IndexEntry) => open !== true;
 
-/**
- * Returns the records of the projects that ever had a marker, or of the wanted ones. One whose file was removed has no
- * rules and trusts nothing. Throws `home_unusable` if one cannot be read.
- */
+/** Returns the records of protected projects, or of the wanted ones. One whose file was removed trusts nothing. */
 export async function knownProjects(
   home: Home,
   wanted: (project: IndexEntry) => boolean = isProtected,
