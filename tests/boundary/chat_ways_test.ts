@@ -274,7 +274,7 @@ const STORED: Record<string, { place: string; before?: string[]; typed: (canary:
   "a name": { place: "projects", before: ["hello"], typed: (canary) => [`/rename ${canary}`] },
   "a reason to refuse a call": { place: "projects", before: ["call"], typed: (canary) => [`no, use ${canary}`] },
   "a rule": { place: "permissions.json", before: ["call canary"], typed: () => ["a", "y"] },
-  "an undo": { place: "undo", before: ["write", "y"], typed: () => ["/undo"] },
+  "what an undo leaves": { place: "undo", before: ["write", "y", "write again", "y"], typed: () => ["/undo"] },
 };
 
 for (const [what, { place, before = [], typed }] of Object.entries(STORED)) {
@@ -283,11 +283,12 @@ for (const [what, { place, before = [], typed }] of Object.entries(STORED)) {
       await using stage = await openStage({ bare: true, marker: "no-cloud: other\n" });
       await stage.plant(".env", "env", (canary) => `TOKEN=${canary}\n`);
       const canary = stage.canary("env");
-      const write = { name: "Write", input: { file_path: ".env", content: "TOKEN=another\n" } };
+      const write = (text: string) => ({ name: "Write", input: { file_path: ".env", content: `TOKEN=${text}\n` } });
       const calls: Record<string, Parameters<typeof ask>> = {
         "call": [want("shell", { command: "echo one" })],
         "call canary": [want("shell", { command: `echo ${canary}` })],
-        "write": [want("read", { path: ".env" }), write],
+        "write": [want("read", { path: ".env" }), write("another")],
+        "write again": [write("a third")],
       };
       const script: Script = ({ json }) => {
         const last = (json.messages as { role: string; content: string }[]).at(-1);

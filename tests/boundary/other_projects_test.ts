@@ -132,9 +132,9 @@ Deno.test(
     const [b, tools] = [`${stage.home.root}/B`, `${stage.home.root}/tools`];
     await stage.write(`${tools}/hello`, "#!/bin/sh\necho hello\n");
     await Deno.chmod(`${tools}/hello`, 0o755);
-    await stage.write(`${b}/.agentclisecret`, "no-cloud: private\nno-cloud: named\nno-cloud: tools\n");
+    await stage.write(`${b}/.agentclisecret`, "no-cloud: private\nno-cloud: named\n");
     await Deno.mkdir(`${b}/private`);
-    const links = { "private/x": "/bin/bash", named: Deno.realPathSync("/usr/bin/env"), tools };
+    const links = { "private/x": "/bin/bash", named: Deno.realPathSync("/usr/bin/env"), "private/tools": tools };
     for (const [link, target] of Object.entries(links)) await Deno.symlink(target, `${b}/${link}`);
     await stage.play("loc", { cwd: b, script: [say("Hello.")] });
     const script = [ask(want("shell", { command: "bash -c 'env printf ran'; hello" })), say("Done.")];

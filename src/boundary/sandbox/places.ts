@@ -81,7 +81,7 @@ export function findBoundPlaces(
   }
   const shown = steps.map(({ source }) => source).filter((source) => !leadsToSystem(source));
   let known: readonly RecordData[] = [];
-  let copies: readonly string[] = [];
+  let theirs: readonly string[] = [];
   let protection = new ProtectedSet(shown);
   const take = (now: readonly RecordData[]) => {
     known = now;
@@ -92,11 +92,13 @@ export function findBoundPlaces(
     const roots = [...shown, ...others.map(({ root }) => root).filter(leadsToSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
     protection.remember(others);
-    copies = others.flatMap(({ derived }) => derived.filter(({ isTarget }) => !isTarget).map(({ path }) => path));
+    const copies = (derived: RecordData["derived"]) => derived.filter(({ isTarget }) => !isTarget);
+    theirs = [...chosen, ...others.flatMap((one) => placesOf({ ...one, derived: copies(one.derived) }))];
   };
-  // Programs are nobody's content: links of other projects to the system or PATH take nothing away here.
+  // Programs are nobody's content: no link of another project to the system takes one away here, and to a directory of
+  // PATH only a link that a line names.
   const isTheirs = (path: string) =>
-    chosen.some((place) => touches(place, path)) || copies.includes(path) ||
+    !leadsToSystem(path) && theirs.some((place) => touches(place, path)) ||
     protection.markers.some((marker) => isWithin(dirname(marker), path));
   return {
     steps,
